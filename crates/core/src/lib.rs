@@ -18,6 +18,7 @@ mod halt;
 mod intent;
 mod journal;
 mod lifecycle;
+mod memory;
 mod name;
 mod nonces;
 mod order;
@@ -42,6 +43,7 @@ pub use intent::{
 };
 pub use journal::{Entered, Journal, Journaled};
 pub use lifecycle::{IllegalTransition, OrdState, OrdStateError};
+pub use memory::MemoryStore;
 pub use name::{
     AccountId, Alias, Currency, ExecId, Key, NonceScope, OrderId, Strategy, Symbol, VenueName,
 };
