@@ -57,7 +57,7 @@ impl Case<'_> {
         self.order.admitted()
     }
 
-    fn bytes_known(&self) -> bool {
+    pub(super) fn bytes_known(&self) -> bool {
         self.order
             .attempts
             .iter()
