@@ -263,7 +263,7 @@ impl<'a> Case<'a> {
             let evidence = "no list shows an order that the venue named";
             return Step::advance(self.change(Cause::NotShown, evidence).to(OrdState::Unknown));
         }
-        self.working()
+        self.resume()
     }
 
     /// The shortest wait between two looks: a tenth of the lag.
