@@ -298,8 +298,9 @@ impl Case<'_> {
     /// Lands the stored bytes so that they can be canceled, where the intent says so.
     fn land(&self) -> Option<Step> {
         let last = self.order.last_attempt()?;
+        let unwanted = self.order.cancel_requested || self.stale();
         let lands = self.order.intent.give_up == GiveUp::Land && self.may_replay(last);
-        if !lands || !self.at.lease {
+        if !lands || !unwanted || !self.at.lease || self.at.entries_halted {
             return None;
         }
         if !self.order.land {
