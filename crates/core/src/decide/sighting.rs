@@ -167,14 +167,12 @@ impl Case<'_> {
             Some(target) if target == state => None,
             target => target,
         };
-        if to.is_none() && !news {
+        // A report without an order id is evidence all the same: absence is never final from here on.
+        let unmarked = change.order_id.is_none() && !self.order.admitted();
+        if to.is_none() && !news && !unmarked {
             return None;
         }
-        // A report without an order id is evidence all the same: absence is never final from here on.
-        if change.order_id.is_none()
-            && !self.order.admitted()
-            && let Some(last) = self.order.last_attempt()
-        {
+        if unmarked && let Some(last) = self.order.last_attempt() {
             change = change.mark(last.no, Mark::Admitted);
         }
         if let Some(to) = to {
