@@ -209,7 +209,8 @@ impl Case<'_> {
     fn late(self, report: &ExecReport, cause: Cause) -> Option<Step> {
         let mut change = self.change(cause, describe(report));
         let news = self.news(report, &mut change);
-        if self.order.watch.is_some() {
+        // Ended without a word of it at the venue: whatever lives there must not.
+        if self.order.watch.is_some() || !self.order.admitted() {
             return self.surfaced(report, change, news);
         }
         if !news {
@@ -240,7 +241,7 @@ impl Case<'_> {
         Some(Step::advance(change))
     }
 
-    /// A watched order came to light.
+    /// An order came to light whose row had ended without one.
     fn surfaced(self, report: &ExecReport, mut change: Change, news: bool) -> Option<Step> {
         let ended = match report.status {
             OrdStatus::Open | OrdStatus::NotShown => false,
@@ -258,9 +259,12 @@ impl Case<'_> {
                 text,
             ));
         }
-        if ended {
+        if ended && self.order.watch.is_some() {
             change.watch = Some(None);
             return Some(Step::advance(change));
+        }
+        if ended {
+            return (news || change.halt.is_some()).then(|| Step::advance(change));
         }
         if self.order.watch != Some(Watch::Surfaced) {
             change = change.watched(Watch::Surfaced);
