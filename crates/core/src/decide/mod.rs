@@ -203,7 +203,7 @@ impl<'a> Case<'a> {
             }
             OrdState::Acked | OrdState::Partial => self.working(),
             OrdState::Filled | OrdState::Canceled | OrdState::Rejected => {
-                self.ended(self.pursuit.rounds)
+                self.ended(self.pursuit.rounds, None)
             }
         }
     }
@@ -248,7 +248,7 @@ impl<'a> Case<'a> {
             OrdState::Acked | OrdState::Partial => self.lost_sight(round),
             OrdState::Filled | OrdState::Canceled | OrdState::Rejected => {
                 if self.at.lease {
-                    self.ended(rounds)
+                    self.ended(rounds, Some(round))
                 } else {
                     Step::Nothing
                 }
