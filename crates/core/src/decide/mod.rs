@@ -223,13 +223,18 @@ impl<'a> Case<'a> {
 
     /// Taken under a receipt that names nothing which a lookup must find; doubt from the fence, or a lag after the send, on.
     fn received(&self, round: Option<Round>) -> Step {
+        if self.order.cancel_requested && self.pursuit.cancel_due(self) {
+            return Step::Cancel;
+        }
         let lag = self.profile.absence.lag.value();
         let sent_at = self
             .order
             .last_attempt()
             .map_or(self.order.created_at, |a| a.made_at);
         let time_out = sent_at.after(lag.saturating_add(self.profile.absence.margin));
-        if round.is_some() && self.at.now.earliest() >= time_out {
+        // A look that proved nothing will do: a silent venue must not hide the doubt.
+        let looked = round.is_some() || self.pursuit.looks > 0;
+        if looked && self.at.now.earliest() >= time_out {
             let change = self.change(Cause::NotShown, "taken, and not shown in time");
             return Step::advance(change.to(OrdState::Unknown));
         }
@@ -241,7 +246,9 @@ impl<'a> Case<'a> {
         let rounds = self.pursuit.rounds.with(round, &self);
         match self.order.state {
             OrdState::Pending => self.resume(),
-            OrdState::Submitted if self.pursuit.received => self.received(Some(round)),
+            OrdState::Submitted if self.pursuit.received && self.at.lease => {
+                self.received(Some(round))
+            }
             OrdState::Submitted | OrdState::Unknown => self.resume(),
             OrdState::Reconciling if self.pursuit.claimed && self.at.lease => self.doubt(rounds),
             OrdState::Reconciling => self.resume(),
