@@ -49,6 +49,8 @@ impl Pursuit {
         self.in_flight = true;
         self.received = false;
         self.looks = 0;
+        // A round from before says nothing of this copy.
+        self.rounds = Rounds::default();
     }
 
     /// Whether the journal does not hold the fill, as far as this process knows.
