@@ -76,7 +76,11 @@ impl Case<'_> {
             let change = self.change(Cause::OutOfMemory, text).to(OrdState::Canceled);
             return Step::advance(change.reason(Some(Reason::new("", text))));
         }
-        self.go_on(Lacking::Sight)
+        self.go_on(if forgotten && !fills_kept {
+            Lacking::Retention
+        } else {
+            Lacking::Sight
+        })
     }
 
     /// The next send, if one is allowed now.
