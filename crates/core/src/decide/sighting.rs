@@ -173,7 +173,8 @@ impl Case<'_> {
         let target = match report.status {
             OrdStatus::Open if executed => Some(OrdState::Partial),
             OrdStatus::Open => Some(OrdState::Acked),
-            OrdStatus::NotShown => executed.then_some(OrdState::Partial),
+            OrdStatus::NotShown if executed && news => Some(OrdState::Partial),
+            OrdStatus::NotShown => self.out_of_sight(cause).then_some(OrdState::Unknown),
             OrdStatus::Filled => Some(OrdState::Filled),
             OrdStatus::Canceled => Some(OrdState::Canceled),
             OrdStatus::Rejected if executed => Some(OrdState::Canceled),
@@ -203,6 +204,16 @@ impl Case<'_> {
             }
         }
         Some(Step::advance(change))
+    }
+
+    /// Whether a working order, of which a round showed old fills only, should have shown by now.
+    fn out_of_sight(&self, cause: Cause) -> bool {
+        let absence = &self.profile.absence;
+        let spoken = self.order.seen_at.unwrap_or(self.order.updated_at);
+        // What was known of the time when the round began is not said: one lag more stands for the round.
+        let wait = absence.lag.value().saturating_mul(2);
+        let shown = spoken.after(wait).after(absence.margin);
+        self.order.state.is_working() && cause == Cause::Found && self.at.now.earliest() >= shown
     }
 
     /// A report about an order whose row has ended.
