@@ -26,7 +26,9 @@ struct State {
 
 impl State {
     fn at(&self, system_ms: i128) -> i128 {
-        let elapsed = Decimal::from_i128_with_scale(system_ms.saturating_sub(self.system_ms), 0);
+        let elapsed =
+            Decimal::try_from_i128_with_scale(system_ms.saturating_sub(self.system_ms), 0)
+                .unwrap_or_default();
         let run = elapsed.saturating_mul(self.rate).trunc();
         self.venue_ms.saturating_add(run.mantissa())
     }

@@ -29,6 +29,9 @@ pub enum JournalError {
         /// The lock file.
         path: PathBuf,
     },
+    /// The venue has stopped.
+    #[error("the venue has stopped")]
+    Closed,
     /// A line is no command.
     #[error("{path} line {line} cannot be read")]
     Damaged {

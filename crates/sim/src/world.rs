@@ -12,6 +12,7 @@ use crate::{
 pub(crate) struct World {
     core: Core,
     journal: Option<Journal>,
+    closed: bool,
 }
 
 impl World {
@@ -22,6 +23,7 @@ impl World {
                 Self {
                     core: Core::new(DuplicateRule::RefusedForever, 10_000),
                     journal: None,
+                    closed: false,
                 },
                 seed,
             )),
@@ -31,6 +33,7 @@ impl World {
                     Self {
                         core,
                         journal: Some(journal),
+                        closed: false,
                     },
                     seed,
                 ))
@@ -45,10 +48,19 @@ impl World {
 
     /// Journals the command, then applies it.
     pub(crate) fn apply(&mut self, at_ms: u64, what: What) -> Result<Vec<Event>, JournalError> {
+        if self.closed {
+            return Err(JournalError::Closed);
+        }
         let command = Command { at_ms, what };
         match &mut self.journal {
             None => Ok(self.core.apply(command)),
             Some(journal) => journal.apply(&mut self.core, command),
         }
+    }
+
+    /// Takes no more commands, and gives the journal back. A request that is still held then changes nothing.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+        self.journal = None;
     }
 }

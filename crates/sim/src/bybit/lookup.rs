@@ -1,6 +1,6 @@
 //! Reads: orders, closed orders, fills, positions, account, market. Each looks at one moment.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -147,40 +147,46 @@ impl Query {
     }
 }
 
+/// Where a list without an id looks.
+#[derive(Debug, Clone, Copy)]
+enum Among {
+    Open,
+    Closed,
+}
+
 /// Orders of this account that the query means, newest first, with their instruments.
 fn meant<'a>(
     venue: &Bybit,
     core: &'a Core,
     uid: &str,
     query: &Query,
+    among: Among,
 ) -> Result<Vec<(&'a Order, &'a Instrument)>, Code> {
     let category = query.category()?;
-    let mut found: Vec<(&Order, &Instrument)> = Vec::new();
-    let mut add = |order: Option<&'a Order>, scoped: bool| {
-        let Some(order) = order.filter(|order| order.account == uid) else {
-            return;
-        };
-        let Some(instrument) = core.instruments().get(&order.instrument) else {
-            return;
-        };
-        if instrument.category == category && (!scoped || query.fits(instrument)) {
-            found.push((order, instrument));
-        }
+    let Some(account) = core.accounts().get(uid) else {
+        return Ok(Vec::new());
     };
-    match (query.get("orderId"), query.get("orderLinkId")) {
-        (Some(id), _) => add(
-            venue.ids().order_no(id).and_then(|no| core.order(no)),
-            false,
-        ),
-        (None, Some(id)) => core
-            .by_wire_id(uid, id)
-            .iter()
-            .for_each(|no| add(core.order(*no), false)),
-        (None, None) => core
-            .orders()
-            .iter()
-            .for_each(|order| add(Some(order), true)),
-    }
+    let (numbers, scoped): (Vec<OrderNo>, bool) =
+        match (query.get("orderId"), query.get("orderLinkId")) {
+            (Some(id), _) => (venue.ids().order_no(id).into_iter().collect(), false),
+            (None, Some(id)) => (core.by_wire_id(uid, id).to_vec(), false),
+            (None, None) => match among {
+                Among::Open => (account.open.iter().copied().collect(), true),
+                Among::Closed => (account.closed.clone(), true),
+            },
+        };
+    let orders = numbers
+        .into_iter()
+        .filter_map(|no| core.order(no))
+        .filter(|order| order.account == uid);
+    let listed = orders.filter_map(|order| {
+        core.instruments()
+            .get(&order.instrument)
+            .map(|i| (order, i))
+    });
+    let mut found: Vec<_> = listed
+        .filter(|(_, i)| i.category == category && (!scoped || query.fits(i)))
+        .collect();
     found.sort_by_key(|(order, _)| Reverse(order.no));
     Ok(found)
 }
@@ -223,7 +229,12 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
         };
         listed && before.is_none_or(|no| order.no.0 < no) && !hidden(venue, Shelf::Open, order)
     };
-    let all = meant(venue, core, uid, query)?;
+    let among = if closed_only {
+        Among::Closed
+    } else {
+        Among::Open
+    };
+    let all = meant(venue, core, uid, query, among)?;
     let page: Vec<_> = all
         .into_iter()
         .filter(|(order, _)| shown(order))
@@ -243,29 +254,24 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
 }
 
 /// The newest 500 orders of a category that closed since the last restart.
-fn recent(
-    venue: &Bybit,
-    core: &Core,
-    uid: &str,
-    category: &str,
-) -> std::collections::BTreeSet<OrderNo> {
+fn recent(venue: &Bybit, core: &Core, uid: &str, category: &str) -> BTreeSet<OrderNo> {
     let wiped = venue.wiped_seq();
-    let is = |order: &&Order| {
-        !order.status.is_open()
-            && order.account == uid
-            && order.updated_seq > wiped
-            && order
-                .instrument
-                .split_once('/')
-                .is_some_and(|(of, _)| of == category)
-    };
-    let mut closed: Vec<&Order> = core.orders().iter().filter(is).collect();
-    closed.sort_by_key(|order| Reverse(order.updated_seq));
-    closed
+    let closed = core
+        .accounts()
+        .get(uid)
+        .map(|account| account.closed.iter().rev())
         .into_iter()
-        .take(RECENT)
-        .map(|order| order.no)
-        .collect()
+        .flatten();
+    let orders = closed
+        .filter_map(|no| core.order(*no))
+        .take_while(|order| order.updated_seq > wiped);
+    let of_category = orders.filter(|order| {
+        order
+            .instrument
+            .split_once('/')
+            .is_some_and(|(of, _)| of == category)
+    });
+    of_category.take(RECENT).map(|order| order.no).collect()
 }
 
 fn history(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
@@ -298,7 +304,7 @@ fn history(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
             && before.is_none_or(|no| order.no.0 < no)
             && !hidden(venue, Shelf::Closed, order)
     };
-    let all = meant(venue, world.core(), uid, query)?;
+    let all = meant(venue, world.core(), uid, query, Among::Closed)?;
     let page: Vec<_> = all
         .into_iter()
         .filter(|(order, _)| shown(order))
@@ -330,22 +336,32 @@ fn executions(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     let before = query.cursor()?;
     let world = venue.stage().world();
     let core = world.core();
-    let meant: std::collections::BTreeMap<OrderNo, (&Order, &Instrument)> =
-        meant(venue, core, uid, query)?
-            .into_iter()
-            .map(|(order, instrument)| (order.no, (order, instrument)))
-            .collect();
-    let shown = |fill: &Fill| {
+    let shown = |fill: &&Fill| {
         of_type
             && (from..=to).contains(&fill.at_ms)
             && now_ms.saturating_sub(fill.at_ms) < TWO_YEARS_MS
             && before.is_none_or(|no| fill.no < no)
     };
-    let fills = core.fills().iter().rev().filter(|fill| shown(fill));
-    let with_order = fills.filter_map(|fill| {
-        meant
-            .get(&fill.order)
-            .map(|(order, instrument)| (fill, order, instrument))
+    let fills: Vec<&Fill> = if query.by_id() {
+        let mut fills: Vec<&Fill> = meant(venue, core, uid, query, Among::Closed)?
+            .into_iter()
+            .flat_map(|(order, _)| core.fills_of(order.no))
+            .collect();
+        fills.sort_by_key(|fill| Reverse(fill.no));
+        fills
+    } else {
+        core.fills()
+            .iter()
+            .rev()
+            .filter(|fill| fill.account == uid)
+            .collect()
+    };
+    let with_order = fills.into_iter().filter(shown).filter_map(|fill| {
+        let instrument = core.instruments().get(&fill.instrument)?;
+        let fits = instrument.category == category && (query.by_id() || query.fits(instrument));
+        core.order(fill.order)
+            .filter(|_| fits)
+            .map(|order| (fill, order, instrument))
     });
     let page: Vec<_> = with_order
         .filter(|(_, order, _)| !hidden(venue, Shelf::Fills, order))

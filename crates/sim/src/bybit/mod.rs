@@ -17,6 +17,8 @@ mod venue;
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 pub use config::{Config, Login, StartError};
 pub use gate::in_window;
 pub use ids::{cl_ord_id, is_valid_id};
@@ -29,10 +31,21 @@ use crate::{
 };
 use venue::Bybit;
 
+/// A control request that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{status}: {text}")]
+pub struct ControlError {
+    /// HTTP status.
+    pub status: u16,
+    /// What is wrong, by name.
+    pub text: String,
+}
+
 /// A running simulated Bybit. Dropping it stops it.
 #[derive(Debug)]
 pub struct Handle {
     server: Option<Server>,
+    venue: Arc<Bybit>,
     addr: std::net::SocketAddr,
 }
 
@@ -68,13 +81,14 @@ pub async fn start(config: Config) -> Result<Handle, StartError> {
             )?;
         }
     }
-    let venue = Bybit::new(Stage::new(world), seed, config.logins)?;
-    let server = Server::start(Arc::new(venue), config.port)
+    let venue = Arc::new(Bybit::new(Stage::new(world), seed, config.logins)?);
+    let server = Server::start(Arc::clone(&venue), config.port)
         .await
         .map_err(StartError::Listen)?;
     Ok(Handle {
         addr: server.addr(),
         server: Some(server),
+        venue,
     })
 }
 
@@ -101,6 +115,31 @@ impl Handle {
     #[must_use]
     pub const fn addr(&self) -> std::net::SocketAddr {
         self.addr
+    }
+
+    /// Asks the control port without a socket, so also while a restart keeps the venue down.
+    ///
+    /// `target` is what follows `/_sim`, with its query (`/orders?cl_ord_id=…`); a null body is none.
+    ///
+    /// # Errors
+    /// What the control port would answer with another status than 200.
+    pub async fn control(
+        &self,
+        method: &str,
+        target: &str,
+        body: &Value,
+    ) -> Result<Value, ControlError> {
+        let Some(server) = &self.server else {
+            return Err(ControlError {
+                status: 503,
+                text: "the venue has stopped".to_owned(),
+            });
+        };
+        let answer = server.control(&*self.venue, method, target, body).await;
+        answer.map_err(|wrong| ControlError {
+            status: wrong.status,
+            text: wrong.text,
+        })
     }
 
     /// Stops, closes the journal and gives the port back.

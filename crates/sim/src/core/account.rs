@@ -18,6 +18,8 @@ pub struct Account {
     pub positions: BTreeMap<String, Position>,
     /// Orders that work, oldest first.
     pub open: BTreeSet<OrderNo>,
+    /// Orders that ended, in the order in which they did.
+    pub closed: Vec<OrderNo>,
     pub(super) ids: Ids,
 }
 

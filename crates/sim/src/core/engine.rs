@@ -25,6 +25,8 @@ pub struct Core {
     accounts: BTreeMap<String, Account>,
     orders: Vec<Order>,
     fills: Vec<Fill>,
+    /// Positions in `fills`, by order.
+    fills_of: BTreeMap<OrderNo, Vec<usize>>,
     duplicate: DuplicateRule,
     window: u32,
     commands: u64,
@@ -43,6 +45,7 @@ impl Core {
             accounts: BTreeMap::new(),
             orders: Vec::new(),
             fills: Vec::new(),
+            fills_of: BTreeMap::new(),
             duplicate,
             window,
             commands: 0,
@@ -113,6 +116,12 @@ impl Core {
     #[must_use]
     pub fn fills(&self) -> &[Fill] {
         &self.fills
+    }
+
+    /// The fills of one order, oldest first.
+    pub fn fills_of(&self, no: OrderNo) -> impl DoubleEndedIterator<Item = &Fill> {
+        let places = self.fills_of.get(&no).map_or(&[][..], Vec::as_slice);
+        places.iter().filter_map(|place| self.fills.get(*place))
     }
 
     /// All accounts by name.
@@ -635,6 +644,7 @@ impl Core {
             sweep,
             at_ms,
         };
+        self.fills_of.entry(no).or_default().push(self.fills.len());
         self.fills.push(fill.clone());
         self.say(Happening::Filled(Box::new(fill)));
         if leaves_qty.is_zero() {
@@ -686,6 +696,7 @@ impl Core {
         }
         if let Some(account) = self.accounts.get_mut(&order.account) {
             account.open.remove(&no);
+            account.closed.push(no);
         }
         self.say(Happening::Closed { order: no, ended });
     }

@@ -15,7 +15,7 @@ use tokio::{net::TcpStream, sync::Notify};
 
 use super::{
     body::SimBody,
-    control,
+    control::{self, Asked},
     exchange::{Reply, Request},
     fault::{Do, Shot},
     server::{Power, Switch},
@@ -140,7 +140,7 @@ async fn refused<V: Venue>(venue: &V, stream: &TcpStream) -> bool {
             .unwrap_or(Method::GET);
         let target = words.next().unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        if control::is_control(path) {
+        if control::within(path).is_some() {
             return false;
         }
         let op = venue.op(&method, path, query);
@@ -164,13 +164,20 @@ async fn handle<V: Venue>(
     let (head, body) = incoming.into_parts();
     let path = head.uri.path().to_owned();
     let query = head.uri.query().unwrap_or_default().to_owned();
-    if control::is_control(&path) {
+    if let Some(path) = control::within(&path) {
         let Some(body) = whole(body).await? else {
             return Ok(response(Reply::page(413)));
         };
-        let answer = control::answer(&*venue, &head.method, &path, &query, &body);
-        let mut answered = response(answer.reply);
-        if let Some(down_ms) = answer.restart_ms {
+        let asked = Asked {
+            method: &head.method,
+            path,
+            query: &query,
+            body: &body,
+        };
+        let answer = control::answer(&*venue, &asked);
+        let restart_ms = answer.restart_ms;
+        let mut answered = response(answer.reply());
+        if let Some(down_ms) = restart_ms {
             fuse.spare();
             switch.restart(down_ms).await;
             venue.restarted();

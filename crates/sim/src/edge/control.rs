@@ -14,51 +14,56 @@ use crate::core::{
     DuplicateRule, Fill, Flat, Happening, Instrument, Order, OrderNo, Refusal, What,
 };
 
+/// One control request; the path is without `/_sim`.
+#[derive(Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) method: &'a Method,
+    pub(super) path: &'a str,
+    pub(super) query: &'a str,
+    pub(super) body: &'a [u8],
+}
+
 /// What a control request is answered with.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pub(super) reply: Reply,
+    pub(super) done: Result<Value, Wrong>,
     /// The venue is to go down for so long.
     pub(super) restart_ms: Option<u64>,
 }
 
-/// Whether a path belongs to the control port.
-pub(super) fn is_control(path: &str) -> bool {
-    path == "/_sim" || path.starts_with("/_sim/")
+impl Answer {
+    pub(super) fn reply(self) -> Reply {
+        match self.done {
+            Ok(value) => Reply::json(200, value.to_string()),
+            Err(wrong) => Reply::json(wrong.status, json!({ "error": wrong.text }).to_string()),
+        }
+    }
+}
+
+/// The path within the control port, if it belongs there.
+pub(super) fn within(path: &str) -> Option<&str> {
+    path.strip_prefix("/_sim")
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Answers one control request.
-pub(super) fn answer<V: Venue>(
-    venue: &V,
-    method: &Method,
-    path: &str,
-    query: &str,
-    body: &[u8],
-) -> Answer {
+pub(super) fn answer<V: Venue>(venue: &V, asked: &Asked<'_>) -> Answer {
     let mut restart_ms = None;
-    let done = route(
-        venue,
-        method,
-        path.trim_start_matches("/_sim"),
-        query,
-        body,
-        &mut restart_ms,
-    );
-    let reply = match done {
-        Ok(value) => Reply::json(200, value.to_string()),
-        Err(wrong) => Reply::json(wrong.status, json!({ "error": wrong.text }).to_string()),
-    };
-    Answer { reply, restart_ms }
+    let done = route(venue, asked, &mut restart_ms);
+    Answer { done, restart_ms }
 }
 
 fn route<V: Venue>(
     venue: &V,
-    method: &Method,
-    path: &str,
-    query: &str,
-    body: &[u8],
+    asked: &Asked<'_>,
     restart_ms: &mut Option<u64>,
 ) -> Result<Value, Wrong> {
+    let Asked {
+        method,
+        path,
+        query,
+        body,
+    } = *asked;
     let stage = venue.stage();
     let ok = json!({ "ok": true });
     if *method == Method::GET {

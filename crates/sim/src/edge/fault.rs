@@ -102,18 +102,6 @@ impl Do {
         }
     }
 
-    fn word(self) -> String {
-        match self {
-            Self::Status(code) => format!("status:{code}"),
-            Self::ActThenStatus(code) => format!("act_then_status:{code}"),
-            plain => Self::PLAIN
-                .iter()
-                .find(|(_, other)| *other == plain)
-                .map_or("", |(word, _)| *word)
-                .to_owned(),
-        }
-    }
-
     const fn of_stream(self) -> bool {
         matches!(
             self,
@@ -132,6 +120,8 @@ pub(crate) struct Fault {
     /// How often it fires, in a row.
     times: u64,
     doing: Do,
+    /// `doing` as it was posted.
+    word: String,
     ms: u64,
 }
 
@@ -153,7 +143,8 @@ impl Fault {
         let times = fields.whole("times")?.unwrap_or(1);
         let ms = fields.whole("ms")?.unwrap_or(0);
         let text = fields.text("do")?.ok_or_else(|| Wrong::missing("do"))?;
-        let doing = Do::read(&text).ok_or_else(|| Wrong::value("do", &Value::from(text)))?;
+        let doing =
+            Do::read(&text).ok_or_else(|| Wrong::value("do", &Value::from(text.as_str())))?;
         for (name, count) in [("nth", nth), ("times", times)] {
             if count == 0 {
                 return Err(Wrong::value(name, &Value::from(count)));
@@ -165,6 +156,7 @@ impl Fault {
             nth,
             times,
             doing,
+            word: text,
             ms,
         })
     }
@@ -241,7 +233,7 @@ impl Faults {
         let row = |fault: &Fault| {
             json!({
                 "op": fault.op.map_or("any", Op::word), "nth": fault.nth, "times": fault.times,
-                "do": fault.doing.word(), "ms": fault.ms,
+                "do": fault.word, "ms": fault.ms,
             })
         };
         self.due().iter().map(row).collect()

@@ -7,13 +7,19 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
 use tokio::{
     net::{TcpListener, TcpSocket},
     sync::{mpsc, oneshot, watch},
     task::JoinHandle,
 };
 
-use super::{connection, stage::Venue};
+use super::{
+    connection,
+    control::{self, Asked},
+    fields::Wrong,
+    stage::Venue,
+};
 
 /// Whether the venue can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +64,7 @@ impl Switch {
 #[derive(Debug)]
 pub(crate) struct Server {
     addr: SocketAddr,
-    power: watch::Sender<Power>,
+    switch: Switch,
     task: JoinHandle<()>,
 }
 
@@ -71,12 +77,13 @@ impl Server {
         let listener = listening(addr)?;
         let power = watch::Sender::new(Power::Up);
         let (restarts, asked) = mpsc::channel(1);
-        let switch = Switch {
-            power: power.clone(),
-            restarts,
-        };
-        let task = tokio::spawn(run(venue, switch, keeper, addr, listener, asked));
-        Ok(Self { addr, power, task })
+        let switch = Switch { power, restarts };
+        let own = switch.clone();
+        let task = tokio::spawn(async move {
+            run(Arc::clone(&venue), own, keeper, addr, listener, asked).await;
+            venue.stage().world().close();
+        });
+        Ok(Self { addr, switch, task })
     }
 
     /// Where it listens.
@@ -84,9 +91,40 @@ impl Server {
         self.addr
     }
 
+    /// Answers a control request without a socket, so also while the venue is down. The target is without `/_sim`.
+    pub(crate) async fn control<V: Venue>(
+        &self,
+        venue: &V,
+        method: &str,
+        target: &str,
+        body: &Value,
+    ) -> Result<Value, Wrong> {
+        let method = method
+            .parse()
+            .map_err(|_| Wrong::new(format!("no {method} here")))?;
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let asked = Asked {
+            method: &method,
+            path,
+            query,
+            body: body.as_bytes(),
+        };
+        let answer = control::answer(venue, &asked);
+        if let Some(down_ms) = answer.restart_ms {
+            self.switch.restart(down_ms).await;
+            venue.restarted();
+        }
+        answer.done
+    }
+
     /// Closes everything and waits until the port is free.
     pub(crate) async fn stop(self) {
-        self.power.send_replace(Power::Off);
+        self.switch.power.send_replace(Power::Off);
         if let Err(error) = self.task.await {
             tracing::error!(%error, "the server broke");
         }
@@ -94,7 +132,7 @@ impl Server {
 
     /// Closes everything, without waiting.
     pub(crate) fn stop_soon(&self) {
-        self.power.send_replace(Power::Off);
+        self.switch.power.send_replace(Power::Off);
     }
 }
 
