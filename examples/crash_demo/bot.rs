@@ -38,12 +38,23 @@ pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     let control = Control::new(orders.control)?;
     let store = SqliteStore::open(orders.journal)?;
     let inner = Bybit::simulator(orders.url, simulated_keys()?).with_timing(SHORT);
-    let venue = StopAt { inner, moment: orders.die, control: control.clone() };
+    let venue = StopAt {
+        inner,
+        moment: orders.die,
+        control: control.clone(),
+    };
     let (engine, _report) = Cold::new(store).venue(VENUE, venue).recover().await?;
 
     let decision = Decision::new(STRATEGY, orders.signal_ms);
     let amount = Amount::Base(QTY.parse()?);
-    let intent = OrderIntent::limit(decision, VENUE, "BTCUSDT", Side::Buy, amount, orders.price.parse()?);
+    let intent = OrderIntent::limit(
+        decision,
+        VENUE,
+        "BTCUSDT",
+        Side::Buy,
+        amount,
+        orders.price.parse()?,
+    );
     let placed = engine.place(intent).await?;
     let order = placed.order();
     order.settled().await;
@@ -51,7 +62,10 @@ pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     if orders.die == Some(Moment::Partial) {
         let wire_id = surefill_bybit::id::spell(&order.id());
         control.fill(&wire_id, "0.01", orders.price).await?;
-        until("the first fill is booked", || async { Ok(!order.latest().booked_qty.is_zero()) }).await?;
+        until("the first fill is booked", || async {
+            Ok(!order.latest().booked_qty.is_zero())
+        })
+        .await?;
         wait_to_be_killed(Moment::Partial);
     }
     let row = order.done().await;

@@ -33,7 +33,11 @@ impl Simulator {
         let (process, mut lines) = spawn(command)?;
         let line = next_line(&mut lines).await?;
         let Ready { rest, control } = serde_json::from_str(&line)?;
-        Ok(Self { _process: process, rest, control })
+        Ok(Self {
+            _process: process,
+            rest,
+            control,
+        })
     }
 }
 
@@ -69,7 +73,12 @@ impl Bot {
     pub(crate) fn start(start: Start<'_>, die: Option<Moment>) -> Result<Self, Failure> {
         let mut command = itself()?;
         command.args(["--role", &start.role.word(), "--url", &start.simulator.rest]);
-        command.args(["--control", &start.simulator.control, "--price", start.price]);
+        command.args([
+            "--control",
+            &start.simulator.control,
+            "--price",
+            start.price,
+        ]);
         command.args(["--signal-ms", &start.signal_ms.to_string()]);
         command.arg("--journal").arg(start.journal);
         if let Some(moment) = die {
@@ -103,13 +112,20 @@ impl Bot {
     /// Waits for its own end.
     pub(crate) async fn end(mut self) -> Result<(), Failure> {
         let status = tokio::time::timeout(PATIENCE, self.process.wait()).await??;
-        if status.success() { Ok(()) } else { Err(format!("a bot ended with {status}").into()) }
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("a bot ended with {status}").into())
+        }
     }
 }
 
 fn itself() -> Result<Command, Failure> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
     Ok(command)
 }
 

@@ -38,8 +38,14 @@ pub(crate) struct Control {
 
 impl Control {
     pub(crate) fn new(url: &str) -> Result<Self, Failure> {
-        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(5)).build()?;
-        Ok(Self { http, url: url.to_owned() })
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .timeout(Duration::from_secs(5))
+            .build()?;
+        Ok(Self {
+            http,
+            url: url.to_owned(),
+        })
     }
 
     /// Where it is.
@@ -53,7 +59,12 @@ impl Control {
     }
 
     async fn post(&self, path: &str, body: &Value) -> Result<(), Failure> {
-        let answer = self.http.post(format!("{}{path}", self.url)).json(body).send().await?;
+        let answer = self
+            .http
+            .post(format!("{}{path}", self.url))
+            .json(body)
+            .send()
+            .await?;
         answer.error_for_status()?;
         Ok(())
     }
@@ -90,7 +101,11 @@ impl Control {
 
     /// Fills a resting order by so much.
     pub(crate) async fn fill(&self, wire_id: &str, qty: &str, price: &str) -> Result<(), Failure> {
-        self.post("/fill", &json!({ "cl_ord_id": wire_id, "qty": qty, "price": price })).await
+        self.post(
+            "/fill",
+            &json!({ "cl_ord_id": wire_id, "qty": qty, "price": price }),
+        )
+        .await
     }
 }
 

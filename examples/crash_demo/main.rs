@@ -45,7 +45,8 @@ pub(crate) enum Role {
 
 impl Role {
     fn word(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -77,10 +78,12 @@ fn main() -> ExitCode {
             runtime.block_on(surefill_sim::program::run(words))
         }),
         // One thread each, so that a moment stops all of the bot.
-        Role::Bot => one_thread().and_then(|runtime| runtime.block_on(bot::run(orders(&args)))).map(|()| ExitCode::SUCCESS),
-        Role::Naive => {
-            one_thread().and_then(|runtime| runtime.block_on(naive::run(orders(&args)))).map(|()| ExitCode::SUCCESS)
-        }
+        Role::Bot => one_thread()
+            .and_then(|runtime| runtime.block_on(bot::run(orders(&args))))
+            .map(|()| ExitCode::SUCCESS),
+        Role::Naive => one_thread()
+            .and_then(|runtime| runtime.block_on(naive::run(orders(&args))))
+            .map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
         eprintln!("crash_demo ({:?}): {error}", args.role);
@@ -100,17 +103,26 @@ fn orders(args: &Args) -> bot::Orders<'_> {
 }
 
 fn several_threads() -> Result<tokio::runtime::Runtime, Failure> {
-    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+    Ok(tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?)
 }
 
 fn one_thread() -> Result<tokio::runtime::Runtime, Failure> {
-    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+    Ok(tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?)
 }
 
 async fn demo() -> Result<ExitCode, Failure> {
     println!(
         "simulated Bybit, short timing: receive window {} ms, visibility lag {} ms, drain {} ms, margin {} ms, watch {} ms\n",
-        SHORT.receive_window_ms, SHORT.visibility_lag_ms, SHORT.drain_ms, SHORT.margin_ms, SHORT.watch_ms
+        SHORT.receive_window_ms,
+        SHORT.visibility_lag_ms,
+        SHORT.drain_ms,
+        SHORT.margin_ms,
+        SHORT.watch_ms
     );
     let mut running = Vec::new();
     for moment in Moment::ALL {
@@ -125,8 +137,25 @@ async fn demo() -> Result<ExitCode, Failure> {
     println!("{}", table::table(&outcomes));
     let ours = |outcome: &&run::Outcome| outcome.role == Role::Bot;
     let kept = outcomes.iter().filter(ours).all(run::Outcome::holds);
-    let doubled = outcomes.iter().filter(|outcome| !ours(outcome) && outcome.orders > 1).count();
-    println!("surefill: {}", if kept { "every decision is exactly one order, every fill is booked once" } else { "BROKEN" });
-    println!("naive bot: doubled {doubled} of {} decisions", Moment::ALL.len());
-    Ok(if kept && doubled > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let doubled = outcomes
+        .iter()
+        .filter(|outcome| !ours(outcome) && outcome.orders > 1)
+        .count();
+    println!(
+        "surefill: {}",
+        if kept {
+            "every decision is exactly one order, every fill is booked once"
+        } else {
+            "BROKEN"
+        }
+    );
+    println!(
+        "naive bot: doubled {doubled} of {} decisions",
+        Moment::ALL.len()
+    );
+    Ok(if kept && doubled > 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -18,8 +18,13 @@ pub(crate) enum Moment {
 }
 
 impl Moment {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Journaled, Self::Acted, Self::Unread, Self::Partial, Self::Recovery];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Journaled,
+        Self::Acted,
+        Self::Unread,
+        Self::Partial,
+        Self::Recovery,
+    ];
 
     /// What the table calls it.
     pub(crate) const fn text(self) -> &'static str {
@@ -34,7 +39,8 @@ impl Moment {
 
     /// The word by which a child is told, and tells.
     pub(crate) fn word(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// The limit price: across the book, or resting where fills come when the demo says so.

@@ -18,7 +18,10 @@ const TIME_OUT: Duration = Duration::from_secs(2);
 /// Sends until something answers.
 pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     let control = Control::new(orders.control)?;
-    let http = reqwest::Client::builder().no_proxy().timeout(TIME_OUT).build()?;
+    let http = reqwest::Client::builder()
+        .no_proxy()
+        .timeout(TIME_OUT)
+        .build()?;
     match orders.die {
         Some(moment @ (Moment::Journaled | Moment::Recovery)) => {
             // It has neither a journal nor a recovery: it dies about to send.
@@ -30,8 +33,13 @@ pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     loop {
         let now_ms = control.now_ms().await?;
         let send = create(&http, &orders, &wire_id, now_ms);
+        let id = wire_id.clone();
         let acted = until("the venue acts", || async {
-            Ok(control.orders().await?.iter().any(|order| order.wire_id.as_deref() == Some(&*wire_id)))
+            Ok(control
+                .orders()
+                .await?
+                .iter()
+                .any(|order| order.wire_id.as_deref() == Some(&*id)))
         });
         let answer = match orders.die {
             Some(moment @ (Moment::Acted | Moment::Unread)) => tokio::select! {
@@ -62,7 +70,12 @@ fn new_id() -> String {
 }
 
 /// One create; whether the venue said yes.
-async fn create(http: &reqwest::Client, orders: &Orders<'_>, wire_id: &str, now_ms: u64) -> Result<bool, Failure> {
+async fn create(
+    http: &reqwest::Client,
+    orders: &Orders<'_>,
+    wire_id: &str,
+    now_ms: u64,
+) -> Result<bool, Failure> {
     let body = json!({
         "category": "linear", "symbol": "BTCUSDT", "side": "Buy", "orderType": "Limit", "qty": QTY,
         "price": orders.price, "timeInForce": "GTC", "positionIdx": 0, "orderLinkId": wire_id,

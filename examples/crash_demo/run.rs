@@ -35,7 +35,9 @@ impl Outcome {
     /// One order, every fill once, nothing too much.
     pub(crate) fn holds(&self) -> bool {
         let whole: Result<Qty, _> = QTY.parse();
-        self.orders == 1 && self.fills_agree && whole.is_ok_and(|whole| self.filled_at_venue == whole)
+        self.orders == 1
+            && self.fills_agree
+            && whole.is_ok_and(|whole| self.filled_at_venue == whole)
     }
 }
 
@@ -55,10 +57,20 @@ async fn attempt(moment: Moment, role: Role) -> Result<Option<Outcome>, Failure>
     let control = Control::new(&simulator.control)?;
     let signal_ms = control.now_ms().await?;
     let journal = folder.path().join("orders.db");
-    let start = Start { role, simulator: &simulator, journal: &journal, signal_ms, price: moment.price() };
+    let start = Start {
+        role,
+        simulator: &simulator,
+        journal: &journal,
+        signal_ms,
+        price: moment.price(),
+    };
 
     // A death before recovery needs an order in doubt first.
-    let first = if moment == Moment::Recovery { Moment::Acted } else { moment };
+    let first = if moment == Moment::Recovery {
+        Moment::Acted
+    } else {
+        moment
+    };
     match first {
         Moment::Acted => control.fault_next_create("drop_answer", 0).await?,
         Moment::Unread => control.fault_next_create("hold", HOLD_MS).await?,
@@ -73,19 +85,29 @@ async fn attempt(moment: Moment, role: Role) -> Result<Option<Outcome>, Failure>
         match bot.told().await? {
             Told::At(at) if at == *death => bot.kill().await?,
             Told::Missed => return Ok(None),
-            told @ (Told::At(_) | Told::Done) => return Err(format!("{told:?} instead of {death:?}").into()),
+            told @ (Told::At(_) | Told::Done) => {
+                return Err(format!("{told:?} instead of {death:?}").into());
+            }
         }
     }
     if moment == Moment::Partial {
         // The rest fills while nobody listens.
         for order in control.orders().await? {
-            control.fill(order.wire_id.as_deref().unwrap_or_default(), "0.02", moment.price()).await?;
+            control
+                .fill(
+                    order.wire_id.as_deref().unwrap_or_default(),
+                    "0.02",
+                    moment.price(),
+                )
+                .await?;
         }
     }
     let mut bot = Bot::start(start, None)?;
     match bot.told().await? {
         Told::Done => bot.end().await?,
-        told @ (Told::At(_) | Told::Missed) => return Err(format!("{told:?} instead of the end").into()),
+        told @ (Told::At(_) | Told::Missed) => {
+            return Err(format!("{told:?} instead of the end").into());
+        }
     }
     let kills = u32::try_from(deaths.len())?;
     Ok(Some(count(moment, role, kills, &control, &journal).await?))
@@ -100,8 +122,7 @@ async fn count(
 ) -> Result<Outcome, Failure> {
     let orders = control.orders().await?;
     let fills = control.fills().await?;
-    let sum = |qtys: &mut dyn Iterator<Item = Qty>| qtys.try_fold(Qty::ZERO, Qty::checked_add).ok_or("overflow");
-    let filled_at_venue = sum(&mut orders.iter().map(|order| order.cum_qty))?;
+    let filled_at_venue = sum(orders.iter().map(|order| order.cum_qty))?;
     let (filled_in_journal, fills_agree) = match role {
         Role::Naive => (None, false),
         Role::Demo | Role::Sim | Role::Bot => {
@@ -110,13 +131,31 @@ async fn count(
             for order in store.orders(&OrderFilter::default()).await? {
                 booked.extend(store.fills(order.id).await?);
             }
-            let filled = sum(&mut booked.iter().map(|fill| fill.last_qty))?;
-            let at_venue: HashSet<(&str, Qty)> = fills.iter().map(|fill| (&*fill.exec_id, fill.qty)).collect();
-            let here: HashSet<(&str, Qty)> =
-                booked.iter().map(|fill| (fill.exec_id.as_str(), fill.last_qty)).collect();
+            let filled = sum(booked.iter().map(|fill| fill.last_qty))?;
+            let at_venue: HashSet<(&str, Qty)> = fills
+                .iter()
+                .map(|fill| (&*fill.exec_id, fill.qty))
+                .collect();
+            let here: HashSet<(&str, Qty)> = booked
+                .iter()
+                .map(|fill| (fill.exec_id.as_str(), fill.last_qty))
+                .collect();
             let once = here.len() == booked.len() && at_venue.len() == fills.len();
             (Some(filled), once && here == at_venue)
         }
     };
-    Ok(Outcome { moment, role, orders: orders.len(), filled_at_venue, filled_in_journal, fills_agree, kills })
+    Ok(Outcome {
+        moment,
+        role,
+        orders: orders.len(),
+        filled_at_venue,
+        filled_in_journal,
+        fills_agree,
+        kills,
+    })
+}
+
+fn sum(mut qtys: impl Iterator<Item = Qty>) -> Result<Qty, Failure> {
+    qtys.try_fold(Qty::ZERO, Qty::checked_add)
+        .ok_or_else(|| "a sum does not fit".into())
 }

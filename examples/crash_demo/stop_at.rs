@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;
 use surefill_core::{
-    AccountId, Amend, AmendOutcome, Attempt, CancelAllOutcome, CancelOutcome, ClOrdId, Connect, ExecReport, Facts,
-    Fill, Go, Handle, Instrument, Journaled, Key, Lookup, NonceScope, OrderIntent, OrderRecord, Position,
-    PrepareError, Revocation, Snapshot, Submission, Symbol, Ticket, Venue, VenueCtx, VenueError, VenueEvent,
-    VenueProfile, VenueTime,
+    AccountId, Amend, AmendOutcome, Attempt, CancelAllOutcome, CancelOutcome, ClOrdId, Connect,
+    ExecReport, Facts, Fill, Go, Handle, Instrument, Journaled, Key, Lookup, NonceScope,
+    OrderIntent, OrderRecord, Position, PrepareError, Revocation, Snapshot, Submission, Symbol,
+    Ticket, Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
 };
 
 use crate::control::{Control, until};
@@ -34,9 +33,18 @@ impl<C: Connect> Connect for StopAt<C> {
     }
 
     fn connect(self: Box<Self>, ctx: VenueCtx) -> Result<Arc<dyn Venue>, VenueError> {
-        let Self { inner, moment, control } = *self;
+        let Self {
+            inner,
+            moment,
+            control,
+        } = *self;
         let inner = Box::new(inner).connect(ctx)?;
-        Ok(Arc::new(Stopping { inner, moment, control, over: AtomicBool::new(false) }))
+        Ok(Arc::new(Stopping {
+            inner,
+            moment,
+            control,
+            over: AtomicBool::new(false),
+        }))
     }
 }
 
@@ -55,8 +63,15 @@ impl Stopping {
     }
 
     /// Sends, and dies once the venue holds the order; its answer never comes.
-    async fn die_once_acted(&self, attempt: &Journaled<Attempt>, go: &Go, moment: Moment) -> Submission {
-        let acted = until("the venue acts", || async { Ok(!self.control.orders().await?.is_empty()) });
+    async fn die_once_acted(
+        &self,
+        attempt: &Journaled<Attempt>,
+        go: &Go,
+        moment: Moment,
+    ) -> Submission {
+        let acted = until("the venue acts", || async {
+            Ok(!self.control.orders().await?.is_empty())
+        });
         tokio::select! {
             answer = self.inner.submit(attempt, go) => missed(answer),
             acted = acted => match acted {
@@ -67,8 +82,14 @@ impl Stopping {
     }
 
     /// Sends, lets the thread stand still before the venue answers, and dies once the answer is in the socket.
-    async fn die_with_the_answer_unread(&self, attempt: &Journaled<Attempt>, go: &Go) -> Submission {
-        let seen = until("the venue sees the request", || async { Ok(!self.control.creates().await?.is_empty()) });
+    async fn die_with_the_answer_unread(
+        &self,
+        attempt: &Journaled<Attempt>,
+        go: &Go,
+    ) -> Submission {
+        let seen = until("the venue sees the request", || async {
+            Ok(!self.control.creates().await?.is_empty())
+        });
         tokio::select! {
             biased;
             answer = self.inner.submit(attempt, go) => return missed(answer),
@@ -77,12 +98,18 @@ impl Stopping {
         // From here on this thread, which alone reads the bot's socket, stands still; another asks the referee.
         let control = self.control.clone();
         let answered = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()?;
             runtime.block_on(async {
                 // A client of this runtime's own: the bot's shares its thread.
                 let control = Control::new(control.url())?;
                 until("the venue answers", || async {
-                    Ok(control.creates().await?.first().is_some_and(|request| request.answered))
+                    Ok(control
+                        .creates()
+                        .await?
+                        .first()
+                        .is_some_and(|request| request.answered))
                 })
                 .await
             })
@@ -125,7 +152,12 @@ impl Venue for Stopping {
         self.inner.facts(intent).await
     }
 
-    fn prepare(&self, id: &ClOrdId, intent: &OrderIntent, ticket: &Ticket) -> Result<Attempt, PrepareError> {
+    fn prepare(
+        &self,
+        id: &ClOrdId,
+        intent: &OrderIntent,
+        ticket: &Ticket,
+    ) -> Result<Attempt, PrepareError> {
         self.inner.prepare(id, intent, ticket)
     }
 
@@ -165,7 +197,10 @@ impl Venue for Stopping {
         self.inner.amend(request).await
     }
 
-    async fn open_orders(&self, symbol: Option<&Symbol>) -> Result<Snapshot<ExecReport>, VenueError> {
+    async fn open_orders(
+        &self,
+        symbol: Option<&Symbol>,
+    ) -> Result<Snapshot<ExecReport>, VenueError> {
         // The first read of recovery: the lists are half read when the process dies.
         let open = self.inner.open_orders(symbol).await;
         if self.due(Moment::Recovery) {

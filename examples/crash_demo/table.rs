@@ -9,15 +9,31 @@ use crate::run::Outcome;
 /// The table: one line per moment and bot.
 pub(crate) fn table(outcomes: &[Outcome]) -> String {
     let mut out = String::new();
-    let head = ["killed", "bot", "kills", "orders", "filled at venue", "in journal", "verdict"];
+    let head = [
+        "killed",
+        "bot",
+        "kills",
+        "orders",
+        "filled at venue",
+        "in journal",
+        "verdict",
+    ];
     let mut rows: Vec<[String; 7]> = vec![head.map(str::to_owned)];
     for moment in Moment::ALL {
         for role in [Role::Bot, Role::Naive] {
-            let outcome = outcomes.iter().find(|outcome| outcome.moment == moment && outcome.role == role);
+            let outcome = outcomes
+                .iter()
+                .find(|outcome| outcome.moment == moment && outcome.role == role);
             rows.extend(outcome.map(row));
         }
     }
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(String::len)
+            .max()
+            .unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     for (line, row) in rows.iter().enumerate() {
         for (cell, width) in row.iter().zip(&widths) {
@@ -53,7 +69,9 @@ fn row(outcome: &Outcome) -> [String; 7] {
         outcome.kills.to_string(),
         outcome.orders.to_string(),
         outcome.filled_at_venue.to_string(),
-        outcome.filled_in_journal.map_or_else(|| "-".to_owned(), |filled| filled.to_string()),
+        outcome
+            .filled_in_journal
+            .map_or_else(|| "-".to_owned(), |filled| filled.to_string()),
         verdict.to_owned(),
     ]
 }

@@ -18,12 +18,25 @@ async fn main() -> Result<(), Failure> {
     // README: begin
     let store = SqliteStore::open(&journal)?;
     let venue = Bybit::simulator(&simulator.url(), simulated_keys()?); // or Bybit::testnet(keys)
-    let (engine, _report) = Cold::new(store).venue("bybit-main", venue).recover().await?;
+    let (engine, _report) = Cold::new(store)
+        .venue("bybit-main", venue)
+        .recover()
+        .await?;
 
-    let signal_ms = engine.venue_time(&"bybit-main".into()).ok_or("the venue was not heard")?.as_ms();
+    let signal_ms = engine
+        .venue_time(&"bybit-main".into())
+        .ok_or("the venue was not heard")?
+        .as_ms();
     let decision = Decision::new("grid-7", signal_ms); // keep signal_ms: a retry passes it again
     let amount = Amount::Base("0.03".parse()?);
-    let intent = OrderIntent::limit(decision, "bybit-main", "BTCUSDT", Side::Buy, amount, "60100".parse()?);
+    let intent = OrderIntent::limit(
+        decision,
+        "bybit-main",
+        "BTCUSDT",
+        Side::Buy,
+        amount,
+        "60100".parse()?,
+    );
     match engine.place(intent).await? {
         Placement::Live(order) => show("works", &order.done().await),
         Placement::Done(order) => show("done", order.record()),
@@ -36,7 +49,13 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-#[allow(clippy::print_stdout, reason = "a program that shows what became of its order")]
+#[allow(
+    clippy::print_stdout,
+    reason = "a program that shows what became of its order"
+)]
 fn show(what: &str, row: &surefill_core::OrderRecord) {
-    println!("{what}: {} is {}, {} filled", row.id, row.state, row.cum_qty);
+    println!(
+        "{what}: {} is {}, {} filled",
+        row.id, row.state, row.cum_qty
+    );
 }

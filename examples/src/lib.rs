@@ -1,6 +1,6 @@
 //! What the examples share: the simulated venue's built-in account, and its short timing.
 
-use surefill_bybit::{Keys, KeyError, Timing};
+use surefill_bybit::{KeyError, Keys, Timing};
 
 /// The API key of the simulated Bybit's built-in account 1001. Fake, and known to everybody.
 pub const SIMULATED_KEY: &str = "SUREFILLFAKEKEY001";
