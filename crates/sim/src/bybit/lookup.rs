@@ -110,27 +110,23 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     let before = query.cursor()?;
     let world = venue.stage().world();
     let core = world.core();
-    let recent = recent(venue, core, uid, category);
-    let shown = |order: &Order| {
-        let open = order.status.is_open();
-        let listed = if query.by_id() {
-            open || recent.contains(&order.no)
-        } else {
-            open
-        };
-        let listed = if closed_only && !query.by_id() {
-            recent.contains(&order.no)
-        } else {
-            listed
-        };
-        listed && before.is_none_or(|no| order.no.0 < no) && !hidden(venue, Shelf::Open, order)
-    };
+    // With an id both are searched; without one the list is of open orders only, or of closed ones only.
     let among = if closed_only {
         Among::Closed
     } else {
         Among::Open
     };
     let all = meant(venue, core, uid, query, among)?;
+    let recent = if all.iter().all(|(order, _)| order.status.is_open()) {
+        BTreeSet::new()
+    } else {
+        recent(venue, core, uid, category)
+    };
+    let shown = |order: &Order| {
+        (order.status.is_open() || recent.contains(&order.no))
+            && before.is_none_or(|no| order.no.0 < no)
+            && !hidden(venue, Shelf::Open, order)
+    };
     let page: Vec<_> = all
         .into_iter()
         .filter(|(order, _)| shown(order))
