@@ -128,7 +128,11 @@ async fn run_bybit(options: Options) -> ExitCode {
             serde_json::from_slice::<Vec<Login>>(&bytes).map_err(|error| error.to_string())
         });
         match more {
-            Ok(more) => logins.extend(more),
+            Ok(more) => {
+                // A key that is built in gets the limits of the file.
+                logins.retain(|login| more.iter().all(|other| other.api_key != login.api_key));
+                logins.extend(more);
+            }
             Err(error) => return fail(2, &format!("--accounts {}: {error}", path.display())),
         }
     }
@@ -137,6 +141,7 @@ async fn run_bybit(options: Options) -> ExitCode {
         seed: options.seed,
         journal: options.journal.clone(),
         logins,
+        ..Config::default()
     };
     let handle = match crate::bybit::start(config).await {
         Ok(handle) => handle,

@@ -54,7 +54,12 @@ impl World {
         let command = Command { at_ms, what };
         match &mut self.journal {
             None => Ok(self.core.apply(command)),
-            Some(journal) => journal.apply(&mut self.core, command),
+            Some(journal) => {
+                let applied = journal.apply(&mut self.core, command);
+                // What was half written is cut off by the next start; nothing may follow it.
+                self.closed |= applied.is_err();
+                applied
+            }
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Config {
     pub journal: Option<PathBuf>,
     /// Who may log in.
     pub logins: Vec<Login>,
+    /// Most open orders of one account and symbol; a journal keeps what it was made with.
+    pub max_open_orders: u32,
 }
 
 impl Default for Config {
@@ -26,6 +28,7 @@ impl Default for Config {
             seed: 0,
             journal: None,
             logins: Login::built_in(),
+            max_open_orders: 500,
         }
     }
 }

@@ -2,15 +2,10 @@
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::{
-    config::Login,
-    reply::Code,
-    route::Endpoint,
-    rows::{self, plain},
-    venue::Bybit,
+    account, config::Login, query::Query, reply::Code, route::Endpoint, rows, venue::Bybit,
 };
 use crate::{
     core::{Core, Fill, Instrument, OrdStatus, Order, OrderNo},
@@ -19,11 +14,9 @@ use crate::{
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
-const WEEK_MS: u64 = 7 * DAY_MS;
 const TWO_YEARS_MS: u64 = 730 * DAY_MS;
 /// How many closed orders the realtime list keeps.
 const RECENT: usize = 500;
-const CATEGORIES: [&str; 4] = ["linear", "inverse", "spot", "option"];
 
 /// Answers a read.
 pub(super) fn read(
@@ -39,110 +32,13 @@ pub(super) fn read(
         Endpoint::History => history(venue, uid, &query),
         Endpoint::Executions => executions(venue, uid, &query),
         Endpoint::Positions => positions(venue, uid, &query),
-        Endpoint::Wallet => wallet(venue, uid, &query),
-        Endpoint::AccountInfo => Ok(account_info(venue)),
-        Endpoint::QueryApi => Ok(query_api(login)),
-        Endpoint::Instruments => instruments(venue, &query),
-        Endpoint::Time => Ok(time(venue)),
+        Endpoint::Wallet => account::wallet(venue, uid, &query),
+        Endpoint::AccountInfo => Ok(account::account_info(venue)),
+        Endpoint::QueryApi => Ok(account::query_api(login)),
+        Endpoint::Instruments => account::instruments(venue, &query),
+        Endpoint::Time => Ok(account::time(venue)),
         Endpoint::Create | Endpoint::Amend | Endpoint::Cancel | Endpoint::CancelAll => {
             Err(Code::new(10_016, "Server error."))
-        }
-    }
-}
-
-struct Query(Vec<(String, String)>);
-
-impl Query {
-    /// A parameter that is not empty.
-    fn get(&self, name: &str) -> Option<&str> {
-        let found = self.0.iter().find(|(other, _)| other == name);
-        found
-            .map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty())
-    }
-
-    fn whole(&self, name: &str) -> Result<Option<u64>, Code> {
-        let read = |text: &str| {
-            text.parse()
-                .map_err(|_| Code::param(&format!("{name} invalid")))
-        };
-        self.get(name).map(read).transpose()
-    }
-
-    fn category(&self) -> Result<&str, Code> {
-        let category = self
-            .get("category")
-            .ok_or_else(|| Code::param("category is required"))?;
-        if CATEGORIES.contains(&category) {
-            Ok(category)
-        } else {
-            Err(Code::param("category invalid"))
-        }
-    }
-
-    fn limit(&self, default: u64, most: u64) -> Result<usize, Code> {
-        let limit = self.whole("limit")?.unwrap_or(default);
-        let fits = (1..=most).contains(&limit);
-        fits.then(|| usize::try_from(limit).ok())
-            .flatten()
-            .ok_or_else(|| Code::param("limit invalid"))
-    }
-
-    /// Whether the symbol, or else the base, or else the settle coin, fits; all of them if none is given.
-    fn fits(&self, instrument: &Instrument) -> bool {
-        match (
-            self.get("symbol"),
-            self.get("baseCoin"),
-            self.get("settleCoin"),
-        ) {
-            (Some(symbol), _, _) => instrument.symbol == symbol,
-            (None, Some(base), _) => instrument.base == base,
-            (None, None, Some(settle)) => instrument.quote == settle,
-            (None, None, None) => true,
-        }
-    }
-
-    fn has_scope(&self) -> bool {
-        ["symbol", "baseCoin", "settleCoin"]
-            .into_iter()
-            .any(|name| self.get(name).is_some())
-    }
-
-    fn by_id(&self) -> bool {
-        self.get("orderId").is_some() || self.get("orderLinkId").is_some()
-    }
-
-    /// The number in a cursor of ours. Clients send it as it came or encoded once more: both are in use.
-    fn cursor(&self) -> Result<Option<u64>, Code> {
-        let Some(sent) = self.get("cursor") else {
-            return Ok(None);
-        };
-        let text = sent
-            .replace("%3A", ":")
-            .replace("%2C", ",")
-            .replace("%3D", "=")
-            .replace("%26", "&");
-        let last = text.rsplit([',', '=']).next().unwrap_or_default();
-        let digits = last.split([':', '&']).next().unwrap_or_default();
-        let number = digits.rsplit('-').next().unwrap_or_default();
-        let radix = if digits.contains('-') { 16 } else { 10 };
-        u64::from_str_radix(number, radix)
-            .map(Some)
-            .map_err(|_| Code::param("cursor invalid"))
-    }
-
-    /// From and to: the last seven days, or seven days from the one that is given.
-    fn window(&self, now_ms: u64) -> Result<(u64, u64), Code> {
-        match (self.whole("startTime")?, self.whole("endTime")?) {
-            (None, None) => Ok((now_ms.saturating_sub(WEEK_MS), u64::MAX)),
-            (Some(start), None) => Ok((start, start.saturating_add(WEEK_MS))),
-            (None, Some(end)) => Ok((end.saturating_sub(WEEK_MS), end)),
-            (Some(start), Some(end)) if start <= end && end.saturating_sub(start) <= WEEK_MS => {
-                Ok((start, end))
-            }
-            (Some(_), Some(_)) => Err(Code::param(
-                "startTime and endTime are at most 7 days apart",
-            )),
         }
     }
 }
@@ -214,27 +110,23 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     let before = query.cursor()?;
     let world = venue.stage().world();
     let core = world.core();
-    let recent = recent(venue, core, uid, category);
-    let shown = |order: &Order| {
-        let open = order.status.is_open();
-        let listed = if query.by_id() {
-            open || recent.contains(&order.no)
-        } else {
-            open
-        };
-        let listed = if closed_only && !query.by_id() {
-            recent.contains(&order.no)
-        } else {
-            listed
-        };
-        listed && before.is_none_or(|no| order.no.0 < no) && !hidden(venue, Shelf::Open, order)
-    };
+    // With an id both are searched; without one the list is of open orders only, or of closed ones only.
     let among = if closed_only {
         Among::Closed
     } else {
         Among::Open
     };
     let all = meant(venue, core, uid, query, among)?;
+    let recent = if all.iter().all(|(order, _)| order.status.is_open()) {
+        BTreeSet::new()
+    } else {
+        recent(venue, core, uid, category)
+    };
+    let shown = |order: &Order| {
+        (order.status.is_open() || recent.contains(&order.no))
+            && before.is_none_or(|no| order.no.0 < no)
+            && !hidden(venue, Shelf::Open, order)
+    };
     let page: Vec<_> = all
         .into_iter()
         .filter(|(order, _)| shown(order))
@@ -418,91 +310,4 @@ fn positions(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     }
     list.truncate(limit);
     Ok(json!({ "nextPageCursor": "", "category": category, "list": list }))
-}
-
-fn wallet(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
-    if query.get("accountType") != Some("UNIFIED") {
-        return Err(Code::param("accountType invalid"));
-    }
-    let wanted = query
-        .get("coin")
-        .map(|coins| coins.split(',').map(str::to_owned).collect::<Vec<_>>());
-    let world = venue.stage().world();
-    let balances = world
-        .core()
-        .accounts()
-        .get(uid)
-        .map(|account| account.balances.clone())
-        .unwrap_or_default();
-    let total = balances.get("USDT").copied().unwrap_or(Decimal::ZERO);
-    let coin = |(coin, amount): (&String, &Decimal)| {
-        json!({
-            "coin": coin, "equity": plain(*amount), "walletBalance": plain(*amount), "locked": "0",
-            "borrowAmount": "0", "unrealisedPnl": "0", "cumRealisedPnl": "0", "availableToWithdraw": "",
-        })
-    };
-    let fits = |(coin, _): &(&String, &Decimal)| {
-        wanted.as_ref().is_none_or(|wanted| wanted.contains(coin))
-    };
-    let coins: Vec<Value> = balances.iter().filter(fits).map(coin).collect();
-    Ok(json!({ "list": [{
-        "accountType": "UNIFIED", "totalEquity": plain(total), "totalWalletBalance": plain(total),
-        "totalAvailableBalance": plain(total), "totalMarginBalance": plain(total), "coin": coins,
-    }] }))
-}
-
-fn account_info(venue: &Bybit) -> Value {
-    json!({
-        "unifiedMarginStatus": 5, "marginMode": "REGULAR_MARGIN", "isMasterTrader": false,
-        "spotHedgingStatus": "OFF", "updatedTime": venue.stage().clock.now_ms().to_string(), "dcpStatus": "OFF",
-        "timeWindow": 10, "smpGroup": 0,
-    })
-}
-
-fn query_api(login: Option<&Login>) -> Value {
-    let (uid, key) = login.map_or(("0", ""), |login| {
-        (login.uid.as_str(), login.api_key.as_str())
-    });
-    json!({
-        "id": uid, "note": "simulated", "apiKey": key, "readOnly": 0, "secret": "",
-        "permissions": {
-            "ContractTrade": ["Order", "Position"], "Spot": ["SpotTrade"], "Wallet": [], "Options": ["OptionsTrade"],
-            "Derivatives": [], "CopyTrading": [], "BlockTrade": [], "Exchange": [], "NFT": [], "Affiliate": [],
-        },
-        "ips": ["*"], "type": 1, "deadlineDay": 90, "expiredAt": "2099-01-01T00:00:00Z",
-        "createdAt": "2026-01-01T00:00:00Z", "unified": 0, "uta": 1, "userID": uid.parse::<u64>().unwrap_or(0),
-        "inviterID": 0, "vipLevel": "No VIP", "mktMakerLevel": "0", "affiliateID": 0, "rsaPublicKey": "",
-        "isMaster": true, "parentUid": "0", "kycLevel": "LEVEL_DEFAULT", "kycRegion": "",
-    })
-}
-
-fn instruments(venue: &Bybit, query: &Query) -> Result<Value, Code> {
-    let limit = query.limit(500, 1_000)?;
-    let category = query.category()?;
-    let world = venue.stage().world();
-    let fits = |i: &&Instrument| {
-        i.category == category && query.get("symbol").is_none_or(|symbol| i.symbol == symbol)
-    };
-    let list: Vec<Value> = world
-        .core()
-        .instruments()
-        .values()
-        .filter(fits)
-        .take(limit)
-        .map(rows::instrument)
-        .collect();
-    if list.is_empty()
-        && let Some(symbol) = query.get("symbol")
-    {
-        return Err(Code::param(&format!("symbol invalid {symbol}")));
-    }
-    Ok(json!({ "category": category, "list": list, "nextPageCursor": "" }))
-}
-
-fn time(venue: &Bybit) -> Value {
-    let now_ms = venue.stage().clock.now_ms();
-    json!({
-        "timeSecond": (now_ms / 1_000).to_string(),
-        "timeNano": u128::from(now_ms).saturating_mul(1_000_000).to_string(),
-    })
 }

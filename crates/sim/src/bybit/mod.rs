@@ -1,5 +1,6 @@
 //! A simulated Bybit V5: REST, linear category.
 
+mod account;
 mod config;
 mod create;
 mod gate;
@@ -8,6 +9,7 @@ mod instruments;
 mod lookup;
 mod orders;
 mod params;
+mod query;
 mod rate;
 mod reply;
 mod route;
@@ -58,7 +60,8 @@ pub async fn start(config: Config) -> Result<Handle, StartError> {
     let dir = config.journal.as_ref().map(|dir| dir.join("bybit"));
     let (mut world, seed) = World::open(dir.as_deref(), config.seed)?;
     if world.core().instruments().is_empty() {
-        for instrument in instruments::all() {
+        for mut instrument in instruments::all() {
+            instrument.max_open_orders = config.max_open_orders;
             world.apply(0, What::List(Box::new(instrument)))?;
         }
         // A world of its own starts under this venue's rule, whatever the core's is.

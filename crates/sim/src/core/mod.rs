@@ -2,11 +2,13 @@
 
 mod account;
 mod book;
+mod booking;
 mod command;
 mod engine;
 mod event;
 mod ids;
 mod instrument;
+mod matching;
 mod order;
 
 pub use account::{Account, Position};

@@ -422,3 +422,22 @@ async fn the_handle_reaches_the_control_port_also_while_the_venue_is_down() {
         ErrorKind::ConnectionRefused
     );
 }
+
+#[tokio::test]
+async fn faults_of_streams_are_kept_and_meet_no_request() {
+    let sim = Sim::start().await;
+    for doing in [
+        "stream_drop",
+        "stream_duplicate",
+        "stream_reorder",
+        "stream_gap",
+    ] {
+        sim.set("/faults", json!({ "op": "stream", "do": doing }))
+            .await;
+    }
+    assert_eq!(sim.create("x").await.unwrap().code(), 0);
+    assert_eq!(
+        sim.get_control("/faults").await.as_array().unwrap().len(),
+        4
+    );
+}

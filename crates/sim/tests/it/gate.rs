@@ -363,3 +363,52 @@ async fn a_ban_answers_403_to_everything_until_it_ends() {
     sim.set("/clock", json!({ "advance_ms": 600_000 })).await;
     assert_eq!(sim.create("x").await.unwrap().code(), 0);
 }
+
+#[tokio::test]
+async fn the_cap_on_open_orders_is_a_setting() {
+    let config = Config {
+        max_open_orders: 2,
+        ..Config::default()
+    };
+    let sim = Sim::with(config).await;
+    for id in ["a", "b"] {
+        assert_eq!(sim.create(id).await.unwrap().code(), 0);
+    }
+    assert_eq!(sim.create("c").await.unwrap().code(), 110_020);
+    let cancel = json!({ "category": "linear", "symbol": "BTCUSDT", "orderLinkId": "a" });
+    assert_eq!(sim.post("/v5/order/cancel", &cancel).await.code(), 0);
+    assert_eq!(
+        sim.create("c").await.unwrap().code(),
+        0,
+        "the id was not taken by the refusal"
+    );
+}
+
+#[tokio::test]
+async fn venue_ids_come_from_the_seed() {
+    let id = async |seed| {
+        let sim = Sim::with(Config {
+            seed,
+            ..Config::default()
+        })
+        .await;
+        sim.create("x").await.unwrap().json()["result"]["orderId"].clone()
+    };
+    let first = id(1).await;
+    assert_eq!(first.as_str().unwrap().len(), 36);
+    assert_eq!(id(1).await, first);
+    assert_ne!(id(2).await, first);
+}
+
+#[test]
+fn a_secret_is_not_printed() {
+    let printed = format!("{:?}", Config::default());
+    assert!(
+        printed.contains("1001") && printed.contains("[redacted]"),
+        "{printed}"
+    );
+    assert!(
+        !printed.contains("fakefake") && !printed.contains("FAKEKEY"),
+        "{printed}"
+    );
+}

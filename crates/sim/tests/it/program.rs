@@ -8,7 +8,9 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::support::{BOUND, request, send};
+use surefill_sim::bybit::Login;
+
+use crate::support::{BOUND, request, send, signed_by};
 
 fn program(args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_surefill-sim"));
@@ -98,11 +100,12 @@ async fn a_journal_is_verified_and_accounts_are_added() {
     let dir = tempfile::tempdir().unwrap();
     let journal = dir.path().join("journal");
     let accounts = dir.path().join("accounts.json");
-    std::fs::write(
-        &accounts,
-        r#"[{"uid":"1003","api_key":"K3","api_secret":"S3","orders_per_s":500}]"#,
-    )
-    .unwrap();
+    // One more account, and other limits for a key that is built in.
+    let more = r#"[
+        {"uid":"1003","api_key":"K3","api_secret":"S3","orders_per_s":500},
+        {"uid":"1001","api_key":"SUREFILLFAKEKEY001","api_secret":"other","reads_per_s":7}
+    ]"#;
+    std::fs::write(&accounts, more).unwrap();
     let (journal, accounts) = (journal.to_str().unwrap(), accounts.to_str().unwrap());
     let mut child = program(&[
         "--venue",
@@ -112,7 +115,31 @@ async fn a_journal_is_verified_and_accounts_are_added() {
         "--accounts",
         accounts,
     ]);
-    assert_eq!(ready(&mut child).await["journal"], journal);
+    let line = ready(&mut child).await;
+    assert_eq!(line["journal"], journal);
+    let addr = line["rest"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("http://")
+        .unwrap()
+        .parse()
+        .unwrap();
+    let now: u64 = send(addr, request("GET", "/v5/market/time", &[], ""))
+        .await
+        .unwrap()
+        .json()["time"]
+        .as_u64()
+        .unwrap();
+    for (uid, key, secret, limit) in [
+        (1003, "K3", "S3", "50"),
+        (1001, "SUREFILLFAKEKEY001", "other", "7"),
+    ] {
+        let login = Login::new("", key, secret);
+        let asked = signed_by(&login, "GET", "/v5/user/query-api", "", "", now, 60_000);
+        let answer = send(addr, asked).await.unwrap();
+        assert_eq!(answer.json()["result"]["userID"], uid);
+        assert_eq!(answer.header("X-Bapi-Limit"), Some(limit));
+    }
     let pid = child.id().unwrap().to_string();
     assert!(
         Command::new("kill")
