@@ -23,6 +23,8 @@ pub(crate) struct Desk {
     words: HashMap<Box<str>, i64>,
     halts: Option<Vec<Halt>>,
     next_seq: Option<i64>,
+    /// A job asks for what is committed already to be durable, though it may write nothing itself.
+    must_sync: bool,
 }
 
 /// Where an order stands in the file.
@@ -39,7 +41,16 @@ impl Desk {
             words: HashMap::new(),
             halts: None,
             next_seq: None,
+            must_sync: false,
         }
+    }
+
+    /// Ends a group, `lazy` if something was committed before that no sync followed: makes sure that the sync has something to do.
+    pub(crate) fn settle(&mut self, lazy: bool) -> Result<(), Fault> {
+        if std::mem::take(&mut self.must_sync) && lazy {
+            self.touch()?;
+        }
+        Ok(())
     }
 
     /// Forgets everything that a rollback may have undone.
@@ -47,6 +58,7 @@ impl Desk {
         self.words.clear();
         self.halts = None;
         self.next_seq = None;
+        self.must_sync = false;
     }
 
     pub(crate) fn begin(&mut self, begin: &Begin) -> Result<Begun, Fault> {
@@ -131,7 +143,7 @@ impl Desk {
     }
 
     pub(crate) fn reserve(
-        &mut self,
+        &self,
         scope: &NonceScope,
         floor: u64,
         n: u32,
@@ -150,6 +162,7 @@ impl Desk {
     }
 
     pub(crate) fn bind(&mut self, alias: &Alias, account: &AccountId) -> Result<(), Fault> {
+        self.must_sync = true;
         let sql = "INSERT INTO bindings (alias, account) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
         if self.write(sql, [alias.as_str(), account.as_str()])? > 0 {
             return Ok(());
@@ -168,7 +181,7 @@ impl Desk {
         }))
     }
 
-    pub(crate) fn halt(&mut self, halt: &Halt) -> Result<(), Fault> {
+    fn halt(&mut self, halt: &Halt) -> Result<(), Fault> {
         let known = |other: &Halt| other.scope == halt.scope && other.cause == halt.cause;
         if self.halts()?.iter().any(known) {
             return Ok(());
@@ -186,10 +199,11 @@ impl Desk {
         reason: &str,
         at: VenueTime,
     ) -> Result<Vec<Halt>, Fault> {
+        self.must_sync = true;
         let halts = read::list(
             &self.db,
             "SELECT n, halt FROM halts ORDER BY n",
-            &[],
+            (),
             |row| {
                 let n: i64 = row.get(0).map_err(crate::error::reading)?;
                 let halt: Halt = parse(read::text(row, 1)?)?;
@@ -212,7 +226,7 @@ impl Desk {
         Ok(lifted)
     }
 
-    pub(crate) fn set_cursor(&mut self, alias: &Alias, at: VenueTime) -> Result<(), Fault> {
+    pub(crate) fn set_cursor(&self, alias: &Alias, at: VenueTime) -> Result<(), Fault> {
         let sql = "SELECT at FROM cursors WHERE alias = ?1";
         let before = self.value(sql, alias.as_str())?.map(time);
         if before.is_some_and(|before| before >= at) {
@@ -224,7 +238,7 @@ impl Desk {
         Ok(())
     }
 
-    pub(crate) fn lease(&mut self, scope: &str) -> Result<u64, Fault> {
+    pub(crate) fn lease(&self, scope: &str) -> Result<u64, Fault> {
         let sql = "INSERT INTO leases (scope, epoch) VALUES (?1, 1)
             ON CONFLICT (scope) DO UPDATE SET epoch = epoch + 1";
         self.write(sql, [scope])?;
@@ -232,15 +246,26 @@ impl Desk {
         Ok(epoch.unwrap_or_default().cast_unsigned())
     }
 
-    pub(crate) fn answer(&mut self, n: i64, answer: &str) -> Result<(), Fault> {
+    pub(crate) fn answer(&self, n: i64, answer: &str) -> Result<(), Fault> {
         let sql = "UPDATE inbox SET answer = ?2 WHERE n = ?1 AND answer IS NULL";
         self.write(sql, params![n, answer])?;
         Ok(())
     }
 
+    /// Makes a halt durable, also one that a lazy commit has brought.
+    pub(crate) fn declare(&mut self, halt: &Halt) -> Result<(), Fault> {
+        self.must_sync = true;
+        self.halt(halt)
+    }
+
+    /// Asks for everything that is committed to be durable.
+    pub(crate) const fn sync(&mut self) {
+        self.must_sync = true;
+    }
+
     /// A write of its own, so that the sync that follows it makes all before it durable.
-    pub(crate) fn closing(&mut self) -> Result<(), Fault> {
-        self.write("UPDATE meta SET closings = closings + 1", ())?;
+    fn touch(&self) -> Result<(), Fault> {
+        self.write("UPDATE meta SET touched = touched + 1", ())?;
         Ok(())
     }
 

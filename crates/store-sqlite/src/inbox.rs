@@ -115,7 +115,7 @@ impl Inbox {
 /// Requests without an answer, oldest first.
 pub(crate) fn waiting(db: &Connection) -> Result<Vec<Requested>, StoreError> {
     let sql = "SELECT n, request FROM inbox WHERE answer IS NULL ORDER BY n";
-    list(db, sql, &[], |row| {
+    list(db, sql, (), |row| {
         Ok(Requested {
             n: row.get(0).map_err(reading)?,
             request: parse(text(row, 1)?)?,

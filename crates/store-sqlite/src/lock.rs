@@ -10,7 +10,7 @@ use crate::place::{Place, options};
 /// The lock. It ends with the process, however that ends.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -32,7 +32,16 @@ impl Lock {
         if let Err(error) = written {
             tracing::warn!(%error, path = %path.display(), "the lock file does not name this process");
         }
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A child that was forked and has not yet become its program holds the same open file, so closing ours is not enough.
+        if let Err(error) = self.file.unlock() {
+            tracing::warn!(%error, "the journal stays locked until this process ends");
+        }
     }
 }
 

@@ -8,6 +8,9 @@ use surefill_core::StoreError;
 
 use crate::error::{Kind, kind, reading};
 
+/// The size of a page, bytes.
+const PAGE: u64 = 2_048;
+
 /// The path of a journal, free of links, so that every process names the same lock file.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -69,14 +72,15 @@ impl Place {
         synced.map_err(cannot)
     }
 
-    /// SQLite takes an empty file for a new one and throws the log beside it away. We do not.
+    /// SQLite takes a file without a whole page for a new one, and throws the log beside it away. We do not.
     fn whole(&self) -> Result<(), StoreError> {
         let length = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
-        if length(&self.file) == 0 && length(&self.beside("-wal")) > 0 {
-            let what = "the file is empty and its log is not".to_owned();
-            return Err(StoreError::Damaged { what });
-        }
-        Ok(())
+        let what = match (length(&self.file), length(&self.beside("-wal"))) {
+            (0, 0) | (PAGE.., _) => return Ok(()),
+            (0, _) => "the file is empty and its log is not",
+            (_, _) => "the file ends within its first page",
+        };
+        Err(crate::error::damaged(what))
     }
 
     pub(crate) fn not_writable(&self, what: impl std::fmt::Display) -> StoreError {

@@ -1,6 +1,7 @@
 //! Reads, over any connection. Each is one statement, or one read transaction.
 
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Params, Row, params, params_from_iter};
 use surefill_core::{
     AccountId, Alias, Attempt, AttemptNo, ClOrdId, Fill, Halt, Key, OrderFilter, OrderId,
     OrderRecord, StoreError, Transition, VenueTime,
@@ -54,41 +55,40 @@ fn at_once<T>(
 pub(crate) fn order(db: &Connection, id: ClOrdId) -> Result<Option<OrderRecord>, StoreError> {
     let sql = "SELECT record FROM ids JOIN live USING (seq) WHERE ids.id = ?1
         UNION ALL SELECT record FROM ids JOIN orders USING (seq) WHERE ids.id = ?1";
-    let mut found = texts(db, sql, &[&id.as_bytes()], parse)?;
+    let mut found = texts(db, sql, [id.as_bytes()], parse)?;
     Ok(found.pop())
 }
 
 pub(crate) fn unfinished(db: &Connection) -> Result<Vec<OrderRecord>, StoreError> {
-    texts(db, "SELECT record FROM live ORDER BY seq", &[], parse)
+    texts(db, "SELECT record FROM live ORDER BY seq", (), parse)
 }
 
 pub(crate) fn orders(
     db: &Connection,
     filter: &OrderFilter,
 ) -> Result<Vec<OrderRecord>, StoreError> {
-    let venue = filter.venue.as_ref().map(Alias::as_str);
-    let symbol = filter.symbol.as_ref().map(|symbol| symbol.as_str());
-    let strategy = filter.strategy.as_ref().map(|strategy| strategy.as_str());
-    let state = filter.state.map(|state| state.as_str());
-    let since = filter.since.map(ordered);
-    let tests: [(&str, Option<&dyn ToSql>); 5] = [
+    let name = |text: &str| Value::from(text.to_owned());
+    let tests = [
         (
             "venue = (SELECT n FROM words WHERE word = ?)",
-            venue.as_ref().map(|v| v as _),
+            filter.venue.as_ref().map(|venue| name(venue.as_str())),
         ),
         (
             "symbol = (SELECT n FROM words WHERE word = ?)",
-            symbol.as_ref().map(|v| v as _),
+            filter.symbol.as_ref().map(|symbol| name(symbol.as_str())),
         ),
         (
             "strategy = (SELECT n FROM words WHERE word = ?)",
-            strategy.as_ref().map(|v| v as _),
+            filter.strategy.as_ref().map(|who| name(who.as_str())),
         ),
-        ("state = ?", state.as_ref().map(|v| v as _)),
-        ("created_at >= ?", since.as_ref().map(|v| v as _)),
+        ("state = ?", filter.state.map(|state| name(state.as_str()))),
+        (
+            "created_at >= ?",
+            filter.since.map(|at| Value::from(ordered(at))),
+        ),
     ];
     let mut clause = String::new();
-    let mut values: Vec<&dyn ToSql> = Vec::new();
+    let mut values = Vec::new();
     for (test, value) in tests {
         if let Some(value) = value {
             clause.push_str(if values.is_empty() {
@@ -108,7 +108,7 @@ pub(crate) fn orders(
         format!("{} UNION ALL {}", from("live"), from("orders"))
     };
     let sql = format!("SELECT record FROM ({sql}) ORDER BY seq");
-    let mut rows: Vec<OrderRecord> = texts(db, &sql, &values, parse)?;
+    let mut rows: Vec<OrderRecord> = texts(db, &sql, params_from_iter(values), parse)?;
     // The far end of time is one value in a column.
     rows.retain(|row| filter.takes(row));
     Ok(rows)
@@ -122,7 +122,7 @@ pub(crate) fn attempt(
     let sql = "SELECT attempt, wire FROM ids JOIN live USING (seq) WHERE ids.id = ?1
         UNION ALL SELECT attempt, wire FROM ids JOIN orders USING (seq) WHERE ids.id = ?1
         UNION ALL SELECT attempt, wire FROM ids JOIN attempts USING (seq) WHERE ids.id = ?1 AND no = ?2";
-    let found = list(db, sql, &[&id.as_bytes(), &no], |row| {
+    let found = list(db, sql, params![id.as_bytes(), no], |row| {
         let head: Head = parse(text(row, 0)?)?;
         Ok((head, row.get(1).map_err(reading)?))
     })?;
@@ -142,7 +142,7 @@ pub(crate) fn by_name(
             WHERE venue = (SELECT n FROM words WHERE word = ?1) AND kind = ?2 AND key = ?3)
         SELECT id FROM named JOIN live USING (seq)
         UNION ALL SELECT id FROM named JOIN orders USING (seq)";
-    let values: &[&dyn ToSql] = &[&alias.as_str(), &kind.stored(), &name];
+    let values = params![alias.as_str(), kind.stored(), name];
     let mut found = list(db, sql, values, |row| {
         let bytes = row.get_ref(0).map_err(reading)?.as_blob();
         rows::id(bytes.map_err(crate::error::damaged)?)
@@ -168,17 +168,17 @@ pub(crate) fn by_order_id(
 
 pub(crate) fn fills(db: &Connection, id: ClOrdId) -> Result<Vec<Fill>, StoreError> {
     let sql = "SELECT fill FROM ids JOIN fills USING (seq) WHERE ids.id = ?1 ORDER BY place";
-    texts(db, sql, &[&id.as_bytes()], parse)
+    texts(db, sql, [id.as_bytes()], parse)
 }
 
 pub(crate) fn history(db: &Connection, id: ClOrdId) -> Result<Vec<Transition>, StoreError> {
     at_once(db, |db| {
         let first = "SELECT entry FROM ids JOIN live USING (seq) WHERE ids.id = ?1
             UNION ALL SELECT entry FROM ids JOIN orders USING (seq) WHERE ids.id = ?1";
-        let mut log = texts(db, first, &[&id.as_bytes()], parse)?;
+        let mut log = texts(db, first, [id.as_bytes()], parse)?;
         let later = "SELECT version, at, from_state, to_state, cause, evidence
             FROM ids JOIN transitions USING (seq) WHERE ids.id = ?1 ORDER BY version";
-        log.extend(list(db, later, &[&id.as_bytes()], |row| {
+        log.extend(list(db, later, [id.as_bytes()], |row| {
             Ok(Transition {
                 id,
                 version: row.get::<_, i64>(0).map_err(reading)?.cast_unsigned(),
@@ -194,12 +194,12 @@ pub(crate) fn history(db: &Connection, id: ClOrdId) -> Result<Vec<Transition>, S
 }
 
 pub(crate) fn halts(db: &Connection) -> Result<Vec<Halt>, StoreError> {
-    texts(db, "SELECT halt FROM halts ORDER BY n", &[], parse)
+    texts(db, "SELECT halt FROM halts ORDER BY n", (), parse)
 }
 
 pub(crate) fn lifted(db: &Connection) -> Result<Vec<Lifted>, StoreError> {
     let sql = "SELECT halt, who, reason, at FROM lifts ORDER BY n";
-    list(db, sql, &[], |row| {
+    list(db, sql, (), |row| {
         Ok(Lifted {
             halt: parse(text(row, 0)?)?,
             who: text(row, 1)?.into(),
@@ -218,7 +218,7 @@ pub(crate) fn cursor(db: &Connection, alias: &Alias) -> Result<Option<VenueTime>
 
 pub(crate) fn bindings(db: &Connection) -> Result<Vec<(Alias, AccountId)>, StoreError> {
     let sql = "SELECT alias, account FROM bindings ORDER BY alias";
-    list(db, sql, params![], |row| {
+    list(db, sql, (), |row| {
         Ok((text(row, 0)?.into(), text(row, 1)?.into()))
     })
 }
@@ -227,7 +227,7 @@ pub(crate) fn bindings(db: &Connection) -> Result<Vec<(Alias, AccountId)>, Store
 pub(crate) fn list<T>(
     db: &Connection,
     sql: &str,
-    values: &[&dyn ToSql],
+    values: impl Params,
     mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
     let mut query = db.prepare_cached(sql).map_err(reading)?;
@@ -242,7 +242,7 @@ pub(crate) fn list<T>(
 fn texts<T>(
     db: &Connection,
     sql: &str,
-    values: &[&dyn ToSql],
+    values: impl Params,
     read: impl Fn(&str) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
     list(db, sql, values, |row| read(text(row, 0)?))

@@ -111,7 +111,7 @@ fn make(db: &mut Connection) -> rusqlite::Result<()> {
     let work = db.transaction()?;
     work.execute_batch(include_str!("schema.sql"))?;
     work.execute(
-        "INSERT INTO meta (one, made_at, closings) VALUES (1, ?1, 0)",
+        "INSERT INTO meta (one, made_at, touched) VALUES (1, ?1, 0)",
         [now().as_ms().cast_signed()],
     )?;
     work.execute_batch(&format!(

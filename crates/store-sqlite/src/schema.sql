@@ -4,7 +4,7 @@
 CREATE TABLE meta (
     one      INTEGER PRIMARY KEY CHECK (one = 1),
     made_at  INTEGER NOT NULL,              -- wall clock
-    closings INTEGER NOT NULL               -- a write of its own makes a close durable
+    touched  INTEGER NOT NULL               -- written only so that a sync follows
 ) STRICT;
 
 -- Venues, accounts, symbols and strategies by number.

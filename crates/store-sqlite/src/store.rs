@@ -193,7 +193,7 @@ impl Store for SqliteStore {
 
     async fn halt(&self, halt: &Halt) -> Result<(), StoreError> {
         let halt = halt.clone();
-        self.ask(true, move |desk| desk.halt(&halt)).await
+        self.ask(true, move |desk| desk.declare(&halt)).await
     }
 
     async fn lift(

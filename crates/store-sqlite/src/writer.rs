@@ -135,7 +135,16 @@ impl Writer {
                 return Err(self.roll_back(error));
             }
         }
+        self.settle()?;
         self.finish(sync)
+    }
+
+    fn settle(&mut self) -> Result<(), Undone> {
+        match self.desk.settle(self.lazy) {
+            Ok(()) => Ok(()),
+            Err(Fault::Broken(error)) => Err(self.roll_back(error)),
+            Err(Fault::Refused(error)) => Err(Undone::Unknown(Arc::new(error))),
+        }
     }
 
     fn start(&mut self, sync: bool) -> Result<(), rusqlite::Error> {
@@ -260,14 +269,11 @@ impl Writer {
         if !self.lazy {
             return Ok(());
         }
-        let synced =
-            self.start(true)
-                .map_err(Undone::Rolled)
-                .and_then(|()| match self.desk.closing() {
-                    Ok(()) => self.finish(true),
-                    Err(Fault::Broken(error)) => Err(self.roll_back(error)),
-                    Err(Fault::Refused(error)) => Err(Undone::Unknown(Arc::new(error))),
-                });
+        self.desk.sync();
+        let started = self.start(true).map_err(Undone::Rolled);
+        let synced = started
+            .and_then(|()| self.settle())
+            .and_then(|()| self.finish(true));
         synced.map_err(|undone| self.judge(undone)())
     }
 }

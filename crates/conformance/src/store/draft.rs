@@ -92,8 +92,8 @@ impl Draft {
                 Key::from(format!("{id}-hash-{no}")),
             ],
             fence: Fence::Clock(later(self.at(), 5_000)),
-            replayable: no % 2 == 0,
-            revocable: no % 2 == 1,
+            replayable: no.is_multiple_of(2),
+            revocable: !no.is_multiple_of(2),
             rebuildable: true,
         }
     }

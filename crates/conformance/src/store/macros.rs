@@ -34,6 +34,7 @@ macro_rules! store_suite {
             s30_a_halt_stands_until_lifted,
             s31_one_halt_is_lifted_by_its_cause,
             s32_who_lifted_and_why_is_kept,
+            s33_a_halt_is_durable_once_told,
             s40_no_number_is_reserved_twice,
             s41_racing_tasks_get_different_numbers,
             s42_an_alias_keeps_its_account,

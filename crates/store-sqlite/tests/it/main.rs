@@ -8,5 +8,14 @@
     reason = "test code"
 )]
 
+mod child;
+mod counts;
+mod durable;
+mod failed;
 mod fixture;
+mod full;
+mod opening;
+mod process;
+mod random;
+mod reader;
 mod suite;

@@ -76,7 +76,7 @@ pub async fn s12_a_change_commits_all_its_parts<F: StoreFixture>() {
     let log = store.history(row.id).await.unwrap();
     assert_eq!(log.last(), Some(&Transition::of(&row, &after, &change)));
     assert_eq!(store.attempt(row.id, 2).await.unwrap(), Some(attempt));
-    assert_eq!(store.halts().await.unwrap(), [halt.clone()]);
+    assert_eq!(store.halts().await.unwrap(), std::slice::from_ref(&halt));
     for key in ["bundle".into(), Key::from(format!("{}-hash-2", row.id))] {
         let found = store.by_key(&draft.venue, &key).await.unwrap();
         assert_eq!(found, Some(row.id), "{key:?}");

@@ -1,8 +1,9 @@
 //! Halts: durable, once per scope and cause, and lifted with a name and a reason.
 
-use surefill_core::{Halt, HaltCause, Lacking, Lift, Scope, VenueTime};
+use surefill_core::{Durability, Halt, HaltCause, Lacking, Lift, Scope, VenueTime};
 
 use super::{inserted, refused};
+use crate::store::doubt;
 use crate::store::{Draft, StoreFixture, T0};
 
 /// A halt stands until it is lifted, over every restart; the same scope and cause again changes nothing.
@@ -78,4 +79,22 @@ pub async fn s32_who_lifted_and_why_is_kept<F: StoreFixture>() {
     assert_eq!(f.store().halts().await.unwrap(), []);
     let entry = |reason: &str| (halt.clone(), "night-desk".into(), reason.into(), at);
     assert_eq!(f.lifted().await, [entry("looked"), entry("looked again")]);
+}
+
+/// A halt is durable once its call returned, also when a lazy commit had brought it before.
+pub async fn s33_a_halt_is_durable_once_told<F: StoreFixture>() {
+    for told in [false, true] {
+        let f = F::fresh().await;
+        let store = f.store();
+        let row = inserted(&store, &Draft::new(1)).await;
+        let halt = Halt::new(row.symbol_scope(), HaltCause::Unreachable, T0, "");
+        let change = doubt(&row).halting(halt.clone());
+        store.apply(change, Durability::Lazy).await.unwrap();
+        if told {
+            store.halt(&halt).await.unwrap();
+        }
+        let f = f.power_cut(usize::MAX).await;
+        let expected = if told { vec![halt] } else { vec![] };
+        assert_eq!(f.store().halts().await.unwrap(), expected);
+    }
 }
