@@ -9,10 +9,10 @@ use async_trait::async_trait;
 use futures_core::stream::BoxStream;
 use surefill_core::{
     AccountId, Amend, AmendOutcome, AsOf, Attempt, CancelAllOutcome, CancelOutcome, ClOrdId,
-    ExecReport, Facts, Fill, Go, Handle, HeldBack, Instrument, Journaled, LocalMark, Lookup,
-    NotSent, OrderIntent, OrderRecord, Position, PrepareError, RateClass, Reading,
-    Revocation, Snapshot, Submission, Symbol, Ticket, UnknownCause, Venue, VenueCtx, VenueError,
-    VenueEvent, VenueProfile, VenueTime,
+    ExecReport, Facts, Fill, Go, Handle, HeldBack, Instrument, Journaled, Key, LocalMark, Lookup,
+    NotSent, OrderIntent, OrderRecord, Position, PrepareError, RateClass, Reading, Revocation,
+    Snapshot, Submission, Symbol, Ticket, UnknownCause, Venue, VenueCtx, VenueError, VenueEvent,
+    VenueProfile, VenueTime,
 };
 
 use crate::client::{Client, Query, Read};
@@ -299,7 +299,7 @@ fn whole<T>(page: Page<T>) -> Result<Vec<T>, ReadFailure> {
 /// The rows of a list over the whole account. A row that cannot be read matters when it may be ours; another's is passed over.
 fn ours_whole<T>(page: Page<T>) -> Result<Vec<T>, ReadFailure> {
     for row in page.unreadable {
-        let foreign = |key: &surefill_core::Key| id::read(key.as_str()).is_none();
+        let foreign = |key: &Key| id::read(key.as_str()).is_none();
         if !row.key.as_ref().is_some_and(foreign) {
             return Err(ReadFailure::Unreadable(row.why));
         }
@@ -318,7 +318,10 @@ fn reports(page: Page<OrderRow>) -> Result<Vec<ExecReport>, ReadFailure> {
         match row.report() {
             Some(report) => reports.push(report),
             None => {
-                let ours = row.key.as_ref().is_some_and(|key| id::read(key.as_str()).is_some());
+                let ours = row
+                    .key
+                    .as_ref()
+                    .is_some_and(|key| id::read(key.as_str()).is_some());
                 let why = format!("order status {}", row.status.as_str());
                 if ours {
                     return Err(ReadFailure::unreadable(why));
@@ -345,6 +348,10 @@ impl Venue for Adapter {
         let uid = rows::user_id(&sent)?;
         let network = self.network.as_str();
         Ok(AccountId::new(self.profile.name.as_str(), network, &uid))
+    }
+
+    fn spelled_id(&self, key: &Key) -> Option<ClOrdId> {
+        id::read(key.as_str())
     }
 
     async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError> {
@@ -528,7 +535,10 @@ impl Venue for Adapter {
                 })
                 .await?;
             let mut sums: Vec<Position> = Vec::new();
-            for row in whole(page)?.into_iter().filter(|row| !row.signed_qty.is_zero()) {
+            for row in whole(page)?
+                .into_iter()
+                .filter(|row| !row.signed_qty.is_zero())
+            {
                 match sums.iter_mut().find(|sum| sum.symbol == row.symbol) {
                     None => sums.push(Position {
                         symbol: row.symbol,

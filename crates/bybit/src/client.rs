@@ -113,8 +113,7 @@ impl Client {
     }
 
     async fn post_json(&self, path: &str, at: VenueTime, body: &(impl Serialize + Sync)) -> Sent {
-        let body = serde_json::to_string(body)
-            .map_err(|error| not_sent(&error.to_string()))?;
+        let body = serde_json::to_string(body).map_err(|error| not_sent(&error.to_string()))?;
         self.post(path, at, self.receive_window, body, None).await
     }
 

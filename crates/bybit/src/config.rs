@@ -137,8 +137,7 @@ impl Bybit {
 
     fn check(&self) -> Result<(), VenueError> {
         let config = |what: &str| Err(VenueError::Config(what.into()));
-        let changed =
-            self.timing != Timing::default() || self.poll.is_some() || self.cap.is_some();
+        let changed = self.timing != Timing::default() || self.poll.is_some() || self.cap.is_some();
         if self.network != Network::Simulator && changed {
             return config("timing can be set on a simulator only");
         }

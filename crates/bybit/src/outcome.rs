@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use surefill_core::{
-    AmendOutcome, AsOf, CancelAllOutcome, CancelOutcome, DuplicateOf, ExecReport, Handle,
-    Key, Lookup, NotSent, OrderId, Reason, Reject, Submission, UnknownCause, VenueError, VenueTime,
+    AmendOutcome, AsOf, CancelAllOutcome, CancelOutcome, DuplicateOf, ExecReport, Handle, Key,
+    Lookup, NotSent, OrderId, Reason, Reject, Submission, UnknownCause, VenueError, VenueTime,
 };
 use surefill_transport::{Answer, SendFailure};
 
@@ -208,8 +208,8 @@ fn batch<T>(
         }
     };
     let lists = said.result::<IdList>().zip(said.codes());
-    let Some((ids, codes)) = lists
-        .filter(|(ids, codes)| ids.list.len() == keys.len() && codes.list.len() == keys.len())
+    let Some((ids, codes)) =
+        lists.filter(|(ids, codes)| ids.list.len() == keys.len() && codes.list.len() == keys.len())
     else {
         let cause = || UnknownCause::new("the lists of the answer do not fit the request");
         return keys.iter().map(|_| unknown(cause())).collect();
@@ -314,9 +314,8 @@ pub fn lookup(
         if of.as_ref().map_or(!known, |of| of.as_str() != key) {
             return inconclusive("a fill of another order");
         }
-        let by_fills = |report: &&mut ExecReport| {
-            report.handle.order_id.as_ref() == Some(&fill.order_id)
-        };
+        let by_fills =
+            |report: &&mut ExecReport| report.handle.order_id.as_ref() == Some(&fill.order_id);
         match reports.iter_mut().find(by_fills) {
             Some(report) => report.fills.push(fill),
             None => reports.push(crate::rows::not_shown(key, fill)),

@@ -13,7 +13,9 @@ use surefill_core::{
 
 use crate::codes::{Class, class};
 use crate::outcome::{Heard, Said, Sent, hear};
-use crate::wire::{ApiKey, Balance, Execution, List, Listing, Order, PositionRow, ServerTime, Text};
+use crate::wire::{
+    ApiKey, Balance, Execution, List, Listing, Order, PositionRow, ServerTime, Text,
+};
 
 /// A read that gave no information.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -255,7 +257,11 @@ impl OrderRow {
 /// # Errors
 /// [`ReadFailure`].
 pub fn orders(sent: &Sent) -> Result<Page<OrderRow>, ReadFailure> {
-    page(sent, |row: &Order| &row.order_link_id, |row| order(row).map(Some))
+    page(
+        sent,
+        |row: &Order| &row.order_link_id,
+        |row| order(row).map(Some),
+    )
 }
 
 fn order(row: &Order) -> Result<OrderRow, Box<str>> {
@@ -280,7 +286,12 @@ fn order(row: &Order) -> Result<OrderRow, Box<str>> {
             price: limit.then(|| px(row.price.as_str())).transpose()?,
         },
         status,
-        updated: row.updated_time.as_str().parse().ok().map(VenueTime::from_ms),
+        updated: row
+            .updated_time
+            .as_str()
+            .parse()
+            .ok()
+            .map(VenueTime::from_ms),
     })
 }
 
@@ -291,7 +302,10 @@ fn reason(row: &Order, status: &Status) -> Option<Reason> {
         OrdStatus::Open | OrdStatus::Filled | OrdStatus::NotShown => false,
     };
     let said = |text: &'_ Text, none: &str| {
-        some(text).filter(|text| *text != none).unwrap_or_default().to_owned()
+        some(text)
+            .filter(|text| *text != none)
+            .unwrap_or_default()
+            .to_owned()
     };
     let code = said(&row.reject_reason, "EC_NoError");
     let text = said(&row.cancel_type, "UNKNOWN");
@@ -319,7 +333,11 @@ fn fill(row: &Execution) -> Result<Option<FillRow>, Box<str>> {
     if row.exec_type.as_str() != "Trade" {
         return Ok(None);
     }
-    let at = row.exec_time.as_str().parse().map_err(|_| "a fill without a time")?;
+    let at = row
+        .exec_time
+        .as_str()
+        .parse()
+        .map_err(|_| "a fill without a time")?;
     let fee = match row.exec_fee.as_str() {
         "" => Money::ZERO,
         text => text.parse().map_err(|_| "a fill with a fee that is none")?,
@@ -425,7 +443,11 @@ pub struct Filters {
 /// # Errors
 /// [`ReadFailure`].
 pub fn instruments(sent: &Sent) -> Result<Page<Filters>, ReadFailure> {
-    page(sent, |row: &Listing| &row.symbol, |row| filters(row).map(Some))
+    page(
+        sent,
+        |row: &Listing| &row.symbol,
+        |row| filters(row).map(Some),
+    )
 }
 
 fn filters(row: &Listing) -> Result<Filters, Box<str>> {
@@ -493,7 +515,11 @@ pub struct PositionSlot {
 /// # Errors
 /// [`ReadFailure`].
 pub fn positions(sent: &Sent) -> Result<Page<PositionSlot>, ReadFailure> {
-    page(sent, |row: &PositionRow| &row.symbol, |row| position(row).map(Some))
+    page(
+        sent,
+        |row: &PositionRow| &row.symbol,
+        |row| position(row).map(Some),
+    )
 }
 
 fn position(row: &PositionRow) -> Result<PositionSlot, Box<str>> {
@@ -528,10 +554,15 @@ pub struct Wallet {
 pub fn wallet(sent: &Sent) -> Result<Wallet, ReadFailure> {
     let read = |row: &Balance| -> Result<Option<Wallet>, Box<str>> {
         let money = |text: &Text| -> Result<Money, Box<str>> {
-            text.as_str().parse().map_err(|_| "a balance that is no number".into())
+            text.as_str()
+                .parse()
+                .map_err(|_| "a balance that is no number".into())
         };
         let coin = |coin: &crate::wire::Coin| {
-            Ok((Currency::from(coin.coin.as_str()), money(&coin.wallet_balance)?))
+            Ok((
+                Currency::from(coin.coin.as_str()),
+                money(&coin.wallet_balance)?,
+            ))
         };
         Ok(Some(Wallet {
             available_usd: money(&row.total_available_balance)?,
@@ -550,7 +581,10 @@ pub fn wallet(sent: &Sent) -> Result<Wallet, ReadFailure> {
 pub fn user_id(sent: &Sent) -> Result<String, ReadFailure> {
     let key: ApiKey = result(sent)?;
     if key.read_only.as_str() == "1" {
-        return Err(ReadFailure::Keys(Reason::new("", "the API key is read-only")));
+        return Err(ReadFailure::Keys(Reason::new(
+            "",
+            "the API key is read-only",
+        )));
     }
     let id = some(&key.user_id).filter(|id| *id != "0");
     id.map(str::to_owned)
@@ -584,7 +618,8 @@ fn side(text: &str) -> Result<Side, Box<str>> {
 }
 
 fn qty(text: &str) -> Result<Qty, Box<str>> {
-    text.parse().map_err(|_| format!("quantity {text:?}").into())
+    text.parse()
+        .map_err(|_| format!("quantity {text:?}").into())
 }
 
 fn px(text: &str) -> Result<Px, Box<str>> {

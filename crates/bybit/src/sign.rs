@@ -59,8 +59,8 @@ impl Keys {
     /// # Errors
     /// [`KeyError`].
     pub fn rsa(api_key: impl Into<String>, private_key_pem: &str) -> Result<Self, KeyError> {
-        let der = PrivateKeyDer::from_pem_slice(private_key_pem.as_bytes())
-            .map_err(|_| KeyError::Pem)?;
+        let der =
+            PrivateKeyDer::from_pem_slice(private_key_pem.as_bytes()).map_err(|_| KeyError::Pem)?;
         let pair = match &der {
             PrivateKeyDer::Pkcs8(der) => RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()),
             PrivateKeyDer::Pkcs1(der) => RsaKeyPair::from_der(der.secret_pkcs1_der()),
@@ -101,8 +101,8 @@ impl Keys {
         let prehash = self.prehash(timestamp, receive_window, payload);
         match &self.secret {
             Secret::Hmac(secret) => {
-                let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes())
-                    .map_err(|_| SignError)?;
+                let mut mac =
+                    Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| SignError)?;
                 mac.update(prehash.as_bytes());
                 Ok(hex::encode(mac.finalize().into_bytes()))
             }
@@ -179,11 +179,7 @@ const AHEAD: Duration = Duration::from_secs(1);
 ///
 /// # Source
 /// <https://bybit-exchange.github.io/docs/v5/guide>; vectors `clock-01` to `clock-06`.
-pub fn gateway_accepts(
-    server: VenueTime,
-    timestamp: VenueTime,
-    receive_window: Duration,
-) -> bool {
+pub fn gateway_accepts(server: VenueTime, timestamp: VenueTime, receive_window: Duration) -> bool {
     server <= fence(timestamp, receive_window) && timestamp < server.after(AHEAD)
 }
 
