@@ -382,6 +382,7 @@ impl Venue for Adapter {
         let (Some(wire), Some(key)) = (Wire::decode(attempt), attempt.keys.first()) else {
             return Submission::Unknown(UnknownCause::new("the attempt is not in our format"));
         };
+        // The gateway would refuse it: past the window, whatever `go` knows. Never refused here for being ahead of a slow clock.
         let late = |reading: Reading| {
             !sign::gateway_accepts(
                 reading.latest().max(wire.timestamp),

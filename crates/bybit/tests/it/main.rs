@@ -9,6 +9,7 @@
 )]
 
 mod acts;
+mod engine;
 mod lists;
 mod prepare;
 mod secrets;

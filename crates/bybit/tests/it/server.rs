@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use surefill_bybit::Keys;
-use surefill_core::VenueTime;
+use surefill_core::{BootTime, TimeSource, VenueTime};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -42,6 +42,8 @@ pub(crate) enum Reply {
     Ok(Value),
     /// Answers this code and text.
     Code(i64, &'static str),
+    /// Answers this status, and this `result`, code 0.
+    Status(u16, Value),
     /// Answers this status and text.
     Raw(u16, &'static str),
     /// Answers only the first half of a yes.
@@ -65,14 +67,27 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// A server whose clock stands still at [`NOW`].
     pub(crate) async fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        Self::with_clock(|| NOW, script).await
+    }
+
+    /// A server whose clock runs.
+    pub(crate) async fn running(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        Self::with_clock(now, script).await
+    }
+
+    async fn with_clock(
+        clock: fn() -> u64,
+        script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (kept, script) = (Arc::clone(&asked), Arc::new(script));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&script), Arc::clone(&kept)));
+                tokio::spawn(serve(stream, clock, Arc::clone(&script), Arc::clone(&kept)));
             }
         });
         Self { url, asked }
@@ -93,15 +108,18 @@ impl Server {
 
 async fn serve(
     mut stream: TcpStream,
+    clock: fn() -> u64,
     script: Arc<impl Fn(&Asked) -> Reply + Send + Sync>,
     kept: Arc<Mutex<Vec<Asked>>>,
 ) {
     while let Some(asked) = read(&mut stream).await {
         check(&asked);
         kept.lock().expect("lock").push(asked.clone());
+        let envelope = |code, message, result| envelope(code, message, result, clock());
         let (status, body) = match script(&asked) {
             Reply::Ok(result) => (200, envelope(0, "OK", result)),
             Reply::Code(code, message) => (200, envelope(code, message, json!({}))),
+            Reply::Status(status, result) => (status, envelope(0, "OK", result)),
             Reply::Raw(status, body) => (status, body.to_owned()),
             Reply::Cut => {
                 let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"retCode\":0,\"result\":{\"ord";
@@ -128,8 +146,13 @@ async fn serve(
     }
 }
 
-fn envelope(code: i64, message: &str, result: Value) -> String {
-    json!({"retCode": code, "retMsg": message, "result": result, "retExtInfo": {}, "time": NOW})
+/// The time of a venue whose clock runs, milliseconds.
+pub(crate) fn now() -> u64 {
+    NOW + u64::try_from(BootTime.elapsed().as_millis()).expect("milliseconds")
+}
+
+fn envelope(code: i64, message: &str, result: Value, time: u64) -> String {
+    json!({"retCode": code, "retMsg": message, "result": result, "retExtInfo": {}, "time": time})
         .to_string()
 }
 
