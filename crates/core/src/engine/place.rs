@@ -136,6 +136,7 @@ impl Shared {
             .map_err(PlaceError::Prepare)?;
         let first = AttemptState::new(&attempt, ticket.now);
         let order = OrderRecord::new(id, account.clone(), intent.clone(), first, ticket.now);
+        let logged = Transition::first(&order, &entry);
         match self
             .journal
             .begin(Begin {
@@ -150,7 +151,7 @@ impl Shared {
                 metrics::counter!("surefill_orders_total").increment(1);
                 self.tell(super::Event::Transition {
                     order: Box::new(row.clone()),
-                    transition: Box::new(Transition::first(&row)),
+                    transition: Box::new(logged),
                 });
                 let handle = line.handle.clone();
                 let driver = Driver::new(Arc::clone(self), Arc::clone(desk), row, line);

@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code: an assertion that fails is what a suite is for"
+)]
+
+mod faulty;
+pub mod store;
+
+pub use faulty::{Faulty, Landing};

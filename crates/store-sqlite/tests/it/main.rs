@@ -1,0 +1,12 @@
+//! The journal in SQLite: the suite, and what only a file can suffer.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code"
+)]
+
+mod fixture;
+mod suite;
