@@ -299,7 +299,7 @@ fn whole<T>(page: Page<T>) -> Result<Vec<T>, ReadFailure> {
 /// The rows of a list over the whole account. A row that cannot be read matters when it may be ours; another's is passed over.
 fn ours_whole<T>(page: Page<T>) -> Result<Vec<T>, ReadFailure> {
     for row in page.unreadable {
-        let foreign = |key: &surefill_core::Key| id::read(key.as_str()).is_none();
+        let foreign = |key: &Key| id::read(key.as_str()).is_none();
         if !row.key.as_ref().is_some_and(foreign) {
             return Err(ReadFailure::Unreadable(row.why));
         }
@@ -382,6 +382,7 @@ impl Venue for Adapter {
         let (Some(wire), Some(key)) = (Wire::decode(attempt), attempt.keys.first()) else {
             return Submission::Unknown(UnknownCause::new("the attempt is not in our format"));
         };
+        // The gateway would refuse it: past the window, whatever `go` knows. Never refused here for being ahead of a slow clock.
         let late = |reading: Reading| {
             !sign::gateway_accepts(
                 reading.latest().max(wire.timestamp),
