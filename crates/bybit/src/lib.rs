@@ -7,9 +7,11 @@ mod config;
 mod error;
 mod prepare;
 mod profile;
+mod reader;
 mod wire;
 
 pub mod id;
+pub mod market;
 pub mod outcome;
 pub mod rows;
 pub mod sign;

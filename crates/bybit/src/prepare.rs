@@ -9,7 +9,7 @@ use surefill_core::{
     Ticket, TimeInForce, VenueParams, VenueTime,
 };
 
-use crate::rows::Filters;
+use crate::market::Filters;
 use crate::wire::Create;
 use crate::{id, sign};
 

@@ -8,7 +8,7 @@ use base64::Engine;
 use serde_json::{Value, json};
 use surefill_bybit::outcome::{self, Sent};
 use surefill_bybit::rows::{self, FillRow, OrderRow, ReadFailure, Status, Totals};
-use surefill_bybit::{Keys, id, sign};
+use surefill_bybit::{Keys, id, market, sign};
 use surefill_core::{
     AmendOutcome, AsOf, CancelAllOutcome, CancelOutcome, Lookup, NotSent, OrdStatus, Submission,
     UnknownCause, VenueTime,
@@ -277,18 +277,18 @@ fn http(cases: &[Value], input: &Value, leaves: &mut Leaves) {
             leaves.check("class", "OK");
             leaves.check(
                 "server_ms",
-                rows::server_time(&sent).expect("a time").as_ms(),
+                market::server_time(&sent).expect("a time").as_ms(),
             );
         }
         "/v5/market/instruments-info" => instruments(&sent, leaves),
         "/v5/position/list" => {
-            let page = rows::positions(&sent).expect("positions");
+            let page = market::positions(&sent).expect("positions");
             assert_eq!((page.rows.len(), page.unreadable.len()), (1, 0));
             leaves.check("class", "OK");
             leaves.check("position.signed_size", page.rows[0].signed_qty.to_string());
         }
         "/v5/account/wallet-balance" => {
-            let wallet = rows::wallet(&sent).expect("a wallet");
+            let wallet = market::wallet(&sent).expect("a wallet");
             leaves.check("class", "OK");
             leaves.check("usdt_wallet", wallet.coins[&"USDT".into()].to_string());
             leaves.check("available_usd", wallet.available_usd.to_string());
@@ -468,7 +468,7 @@ fn executions(cases: &[Value], input: &Value, sent: &Sent, leaves: &mut Leaves) 
 }
 
 fn instruments(sent: &Sent, leaves: &mut Leaves) {
-    let page = rows::instruments(sent).expect("instruments");
+    let page = market::instruments(sent).expect("instruments");
     assert_eq!((page.rows.len(), page.unreadable.len()), (1, 0));
     let listed = &page.rows[0].instrument;
     leaves.check("class", "OK");
