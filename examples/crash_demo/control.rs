@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use surefill_core::Qty;
+use surefill_transport::{HttpClient, HttpConfig, Method, Request};
 
 use crate::Failure;
 
@@ -32,16 +34,13 @@ pub(crate) struct SeenRequest {
 /// A client of one control port.
 #[derive(Clone, Debug)]
 pub(crate) struct Control {
-    http: reqwest::Client,
+    http: HttpClient,
     url: String,
 }
 
 impl Control {
     pub(crate) fn new(url: &str) -> Result<Self, Failure> {
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .timeout(Duration::from_secs(5))
-            .build()?;
+        let http = HttpClient::new(HttpConfig::default())?;
         Ok(Self {
             http,
             url: url.to_owned(),
@@ -53,19 +52,26 @@ impl Control {
         &self.url
     }
 
-    async fn get<T: for<'de> Deserialize<'de>>(&self, path: &str) -> Result<T, Failure> {
-        let answer = self.http.get(format!("{}{path}", self.url)).send().await?;
-        Ok(answer.error_for_status()?.json().await?)
+    async fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, Failure> {
+        let answer = self.http.send(request, None).await?;
+        if answer.status() != 200 {
+            let text = String::from_utf8_lossy(answer.body());
+            return Err(format!("the control port answered {}: {text}", answer.status()).into());
+        }
+        Ok(serde_json::from_slice(answer.body())?)
+    }
+
+    async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.ask(Request::new(Method::Get, format!("{}{path}", self.url)))
+            .await
     }
 
     async fn post(&self, path: &str, body: &Value) -> Result<(), Failure> {
-        let answer = self
-            .http
-            .post(format!("{}{path}", self.url))
-            .json(body)
-            .send()
-            .await?;
-        answer.error_for_status()?;
+        let request = Request::new(Method::Post, format!("{}{path}", self.url));
+        let request = request
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        self.ask::<Value>(request).await?;
         Ok(())
     }
 

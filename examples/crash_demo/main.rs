@@ -7,6 +7,7 @@
 mod bot;
 mod child;
 mod control;
+mod death;
 mod moment;
 mod naive;
 mod run;
@@ -59,7 +60,7 @@ struct Args {
     url: String,
     #[arg(long, hide = true, default_value = "")]
     control: String,
-    #[arg(long, hide = true, default_value = "")]
+    #[arg(long, hide = true, default_value = "orders.db")]
     journal: PathBuf,
     #[arg(long, hide = true, default_value_t = 0)]
     signal_ms: u64,

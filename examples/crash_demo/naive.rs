@@ -6,9 +6,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use surefill_examples::{SIMULATED_KEY, SIMULATED_SECRET};
+use surefill_transport::{HttpClient, HttpConfig, Method, Request};
 
 use crate::bot::Orders;
-use crate::control::{Control, until};
+use crate::control::Control;
+use crate::death::{once_acted, unread};
 use crate::moment::{Moment, say, wait_to_be_killed};
 use crate::{Failure, QTY};
 
@@ -18,10 +20,10 @@ const TIME_OUT: Duration = Duration::from_secs(2);
 /// Sends until something answers.
 pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     let control = Control::new(orders.control)?;
-    let http = reqwest::Client::builder()
-        .no_proxy()
-        .timeout(TIME_OUT)
-        .build()?;
+    let http = HttpClient::new(HttpConfig {
+        timeout: TIME_OUT,
+        ..HttpConfig::default()
+    })?;
     match orders.die {
         Some(moment @ (Moment::Journaled | Moment::Recovery)) => {
             // It has neither a journal nor a recovery: it dies about to send.
@@ -33,19 +35,9 @@ pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     loop {
         let now_ms = control.now_ms().await?;
         let send = create(&http, &orders, &wire_id, now_ms);
-        let id = wire_id.clone();
-        let acted = until("the venue acts", || async {
-            Ok(control
-                .orders()
-                .await?
-                .iter()
-                .any(|order| order.wire_id.as_deref() == Some(&*id)))
-        });
         let answer = match orders.die {
-            Some(moment @ (Moment::Acted | Moment::Unread)) => tokio::select! {
-                answer = send => answer,
-                acted = acted => { acted?; wait_to_be_killed(moment) }
-            },
+            Some(moment @ Moment::Acted) => once_acted(&control, moment, send).await,
+            Some(Moment::Unread) => unread(&control, send).await,
             Some(Moment::Journaled | Moment::Partial | Moment::Recovery) | None => send.await,
         };
         match answer {
@@ -71,7 +63,7 @@ fn new_id() -> String {
 
 /// One create; whether the venue said yes.
 async fn create(
-    http: &reqwest::Client,
+    http: &HttpClient,
     orders: &Orders<'_>,
     wire_id: &str,
     now_ms: u64,
@@ -85,14 +77,14 @@ async fn create(
     let mut mac = Hmac::<Sha256>::new_from_slice(SIMULATED_SECRET.as_bytes())?;
     mac.update(format!("{now_ms}{SIMULATED_KEY}{window}{body}").as_bytes());
     let signature = hex::encode(mac.finalize().into_bytes());
-    let request = http
-        .post(format!("{}/v5/order/create", orders.url))
+    let request = Request::new(Method::Post, format!("{}/v5/order/create", orders.url))
         .header("X-BAPI-API-KEY", SIMULATED_KEY)
         .header("X-BAPI-TIMESTAMP", now_ms.to_string())
         .header("X-BAPI-RECV-WINDOW", window)
         .header("X-BAPI-SIGN", signature)
         .header("Content-Type", "application/json")
         .body(body);
-    let answer: Value = request.send().await?.json().await?;
+    let answer = http.send(request, None).await?;
+    let answer: Value = serde_json::from_slice(answer.body())?;
     Ok(answer.get("retCode").and_then(Value::as_i64) == Some(0))
 }

@@ -12,8 +12,9 @@ use surefill_core::{
     Ticket, Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
 };
 
-use crate::control::{Control, until};
-use crate::moment::{Moment, say, wait_to_be_killed};
+use crate::control::Control;
+use crate::death::{once_acted, unread};
+use crate::moment::{Moment, wait_to_be_killed};
 
 /// Wraps a venue's configuration.
 #[derive(Debug)]
@@ -61,76 +62,6 @@ impl Stopping {
     fn due(&self, moment: Moment) -> bool {
         self.moment == Some(moment) && !self.over.swap(true, Ordering::AcqRel)
     }
-
-    /// Sends, and dies once the venue holds the order; its answer never comes.
-    async fn die_once_acted(
-        &self,
-        attempt: &Journaled<Attempt>,
-        go: &Go,
-        moment: Moment,
-    ) -> Submission {
-        let acted = until("the venue acts", || async {
-            Ok(!self.control.orders().await?.is_empty())
-        });
-        tokio::select! {
-            answer = self.inner.submit(attempt, go) => missed(answer),
-            acted = acted => match acted {
-                Ok(()) => wait_to_be_killed(moment),
-                Err(error) => fail(&error),
-            },
-        }
-    }
-
-    /// Sends, lets the thread stand still before the venue answers, and dies once the answer is in the socket.
-    async fn die_with_the_answer_unread(
-        &self,
-        attempt: &Journaled<Attempt>,
-        go: &Go,
-    ) -> Submission {
-        let seen = until("the venue sees the request", || async {
-            Ok(!self.control.creates().await?.is_empty())
-        });
-        tokio::select! {
-            biased;
-            answer = self.inner.submit(attempt, go) => return missed(answer),
-            seen = seen => if let Err(error) = seen { fail(&error) },
-        }
-        // From here on this thread, which alone reads the bot's socket, stands still; another asks the referee.
-        let control = self.control.clone();
-        let answered = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()?;
-            runtime.block_on(async {
-                // A client of this runtime's own: the bot's shares its thread.
-                let control = Control::new(control.url())?;
-                until("the venue answers", || async {
-                    Ok(control
-                        .creates()
-                        .await?
-                        .first()
-                        .is_some_and(|request| request.answered))
-                })
-                .await
-            })
-        });
-        match answered.join() {
-            Ok(Ok(())) => wait_to_be_killed(Moment::Unread),
-            Ok(Err(error)) => fail(&error),
-            Err(_) => fail(&"the watching thread died".into()),
-        }
-    }
-}
-
-/// The answer came before the world could be stopped: the parent tries this moment again.
-fn missed(answer: Submission) -> Submission {
-    say("MISSED");
-    answer
-}
-
-fn fail(error: &crate::Failure) -> ! {
-    say(&format!("FAILED {error}"));
-    std::process::exit(1);
 }
 
 #[async_trait]
@@ -166,10 +97,10 @@ impl Venue for Stopping {
             wait_to_be_killed(Moment::Journaled);
         }
         if self.due(Moment::Acted) {
-            return self.die_once_acted(attempt, go, Moment::Acted).await;
+            return once_acted(&self.control, Moment::Acted, self.inner.submit(attempt, go)).await;
         }
         if self.due(Moment::Unread) {
-            return self.die_with_the_answer_unread(attempt, go).await;
+            return unread(&self.control, self.inner.submit(attempt, go)).await;
         }
         self.inner.submit(attempt, go).await
     }

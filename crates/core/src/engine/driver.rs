@@ -125,14 +125,20 @@ impl Driver {
         self.run(seen).await;
     }
 
-    /// Drives an order that the journal holds.
-    pub(crate) async fn resume(mut self, report: Option<Box<ExecReport>>) {
+    /// Drives an order that the journal holds, from what lists or streams said of it: one report per venue order id.
+    pub(crate) async fn resume(mut self, reports: Vec<ExecReport>) {
         match self.shared.journal.store().fills(self.row.id).await {
             Ok(fills) => self.pursuit.booked(&fills),
             // Fills that are booked already would be offered again, and the store books each once.
             Err(error) => tracing::warn!(id = %self.row.id, %error, "the fills could not be read"),
         }
-        self.run(report.map_or(Seen::Resume, Seen::Report)).await;
+        let said = !reports.is_empty();
+        self.run(if said {
+            Seen::Looked(Lookup::Found(reports))
+        } else {
+            Seen::Resume
+        })
+        .await;
     }
 
     async fn run(mut self, mut seen: Seen) {

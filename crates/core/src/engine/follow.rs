@@ -8,9 +8,8 @@ use futures_util::StreamExt;
 use super::desk::Desk;
 use super::driver::{Driver, Line};
 use super::shared::{Message, Phase, Shared};
-use crate::{
-    ClOrdId, ExecReport, Handle, OrdStatus, SeenTerms, StoreError, VenueError, VenueEvent,
-};
+use super::sweep::fill_report;
+use crate::{ClOrdId, ExecReport, Handle, StoreError, VenueError, VenueEvent};
 
 /// How long before a stream that ended is opened again.
 const REOPEN: Duration = Duration::from_secs(1);
@@ -72,19 +71,7 @@ impl Shared {
     ) -> Result<(), StoreError> {
         let report = match event {
             VenueEvent::Report(report) => report,
-            VenueEvent::Fill(handle, fill) => ExecReport {
-                handle: Handle {
-                    order_id: Some(fill.order_id.clone()),
-                    ..handle
-                },
-                status: OrdStatus::NotShown,
-                cum_qty: None,
-                avg_px: None,
-                reason: None,
-                transact_time: Some(fill.transact_time),
-                fills: vec![fill],
-                seen: SeenTerms::default(),
-            },
+            VenueEvent::Fill(handle, fill) => fill_report(handle, fill),
         };
         match self.resolve(desk, &report.handle).await? {
             Some(id) => self.deliver(desk, id, Box::new(report)).await,
@@ -97,7 +84,7 @@ impl Shared {
     }
 
     /// Hands a report to the order's driver; an order that has ended gets one for it.
-    async fn deliver(
+    pub(crate) async fn deliver(
         self: &Arc<Self>,
         desk: &Arc<Desk>,
         id: ClOrdId,
@@ -130,7 +117,10 @@ impl Shared {
             Message::Report(report) => Some(report),
             Message::Cancel(_) | Message::Wake => None,
         };
-        self.spawn(Driver::new(Arc::clone(self), Arc::clone(desk), row, line).resume(report));
+        self.spawn(
+            Driver::new(Arc::clone(self), Arc::clone(desk), row, line)
+                .resume(report.into_iter().map(|report| *report).collect()),
+        );
         Ok(())
     }
 

@@ -12,6 +12,7 @@ mod order;
 mod place;
 mod recovery;
 mod shared;
+mod sweep;
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;

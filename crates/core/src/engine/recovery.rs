@@ -9,9 +9,10 @@ use super::desk::Desk;
 use super::driver::{Driver, Line};
 use super::follow::follow;
 use super::shared::{DriverHandle, Phase, Shared};
+use super::sweep::keep_sweeping;
 use crate::{
-    Alias, ClOrdId, ExecReport, Fill, Halt, HaltCause, Handle, Lacking, Lift, OrdStatus, OrderId,
-    OrderRecord, Scope, SeenTerms, StoreError, VenueError, VenueTime,
+    Alias, ClOrdId, ExecReport, Halt, HaltCause, Lacking, Lift, OrderRecord, Scope, StoreError,
+    VenueError, VenueTime,
 };
 
 /// What recovery found at one venue.
@@ -154,7 +155,7 @@ impl Recovery {
 
     /// Starts a driver for each unfinished order and waits until each is settled, or its scope is halted.
     async fn settle(&self) -> VenueRecovery {
-        let mut reports = self.bulk().await;
+        let mut bulk = self.bulk().await;
         let before: Vec<OrderRecord> = self.rows.clone();
         let mut drivers = Vec::with_capacity(before.len());
         for row in &before {
@@ -172,7 +173,7 @@ impl Recovery {
                 line,
             );
             self.shared
-                .spawn(driver.resume(reports.by_order.remove(&row.id).map(Box::new)));
+                .spawn(driver.resume(bulk.reports.remove(&row.id).unwrap_or_default()));
             drivers.push(handle);
         }
         let deadline = tokio::time::Instant::now()
@@ -180,7 +181,7 @@ impl Recovery {
             + Duration::from_secs(5);
         let mut report = VenueRecovery {
             checked: before.len(),
-            foreign: reports.foreign,
+            foreign: bulk.foreign,
             ..Default::default()
         };
         for (row, driver) in before.iter().zip(drivers) {
@@ -193,10 +194,21 @@ impl Recovery {
                 }
             }
         }
+        for (id, reports) in bulk.reports {
+            for said in reports {
+                if let Err(error) = self.shared.deliver(&self.desk, id, Box::new(said)).await {
+                    tracing::error!(%id, %error, "a report about an order that has ended was not taken in");
+                }
+            }
+        }
         // A halt for silence from an earlier start is over: the venue answered.
         self.lift_unreached().await;
         self.shared
             .spawn(follow(Arc::clone(&self.shared), Arc::clone(&self.desk)));
+        self.shared.spawn(keep_sweeping(
+            Arc::clone(&self.shared),
+            Arc::clone(&self.desk),
+        ));
         report
     }
 
@@ -271,7 +283,7 @@ impl Recovery {
             Ok(closed) => {
                 for report in closed.rows {
                     if let Ok(Some(id)) = self.shared.resolve(&self.desk, &report.handle).await {
-                        bulk.by_order.entry(id).or_insert(report);
+                        bulk.add(id, report);
                     }
                 }
             }
@@ -281,40 +293,15 @@ impl Recovery {
         }
     }
 
-    /// Fills since the cursor: also those of orders that the journal holds as ended.
+    /// Fills that are not booked, also those of orders that the journal holds as ended.
     async fn bulk_fills(&self, bulk: &mut Bulk) {
-        let cursor = match self.shared.journal.store().cursor(&self.desk.alias).await {
-            Ok(cursor) => cursor,
+        match self.shared.unbooked(&self.desk, self.oldest()).await {
+            Ok(unbooked) => unbooked
+                .reports
+                .into_iter()
+                .for_each(|(id, report)| bulk.add(id, report)),
             Err(error) => {
-                tracing::warn!(alias = %self.desk.alias, %error, "the fill cursor could not be read");
-                return;
-            }
-        };
-        let Some(since) = self.oldest().into_iter().chain(cursor).min() else {
-            return;
-        };
-        let overlap = self
-            .desk
-            .profile
-            .absence
-            .lag
-            .value()
-            .saturating_add(self.desk.profile.absence.margin);
-        match self
-            .desk
-            .venue
-            .fills_since(None, since.before(overlap))
-            .await
-        {
-            Ok(fills) => {
-                for (handle, fill) in fills.rows {
-                    if let Ok(Some(id)) = self.shared.resolve(&self.desk, &handle).await {
-                        bulk.add_fill(id, handle, fill);
-                    }
-                }
-            }
-            Err(error) => {
-                tracing::warn!(alias = %self.desk.alias, %error, "the fills could not be read at once")
+                tracing::warn!(alias = %self.desk.alias, %error, "the fills could not be read at once");
             }
         }
     }
@@ -327,7 +314,7 @@ impl Recovery {
     async fn sort(&self, report: ExecReport, bulk: &mut Bulk) {
         match self.shared.resolve(&self.desk, &report.handle).await {
             Ok(Some(id)) => {
-                bulk.by_order.insert(id, report);
+                bulk.add(id, report);
             }
             Ok(None) => {
                 bulk.foreign = bulk.foreign.saturating_add(1);
@@ -369,31 +356,29 @@ impl Recovery {
     }
 }
 
-/// What the lists showed at once.
+/// What the lists showed at once: per order one report for each venue order id.
 #[derive(Default)]
 struct Bulk {
-    by_order: HashMap<ClOrdId, ExecReport>,
+    reports: HashMap<ClOrdId, Vec<ExecReport>>,
     foreign: usize,
 }
 
 impl Bulk {
-    fn add_fill(&mut self, id: ClOrdId, handle: Handle, fill: Fill) {
-        let order_id: OrderId = fill.order_id.clone();
-        let report = self.by_order.entry(id).or_insert_with(|| ExecReport {
-            handle: Handle {
-                order_id: Some(order_id),
-                ..handle
-            },
-            status: OrdStatus::NotShown,
-            cum_qty: None,
-            avg_px: None,
-            reason: None,
-            fills: Vec::new(),
-            seen: SeenTerms::default(),
-            transact_time: None,
-        });
-        if !report.fills.contains(&fill) {
-            report.fills.push(fill);
+    /// Open orders come first, then closed ones, then fills: the first report of a venue order id says its status.
+    fn add(&mut self, id: ClOrdId, report: ExecReport) {
+        let reports = self.reports.entry(id).or_default();
+        match reports
+            .iter_mut()
+            .find(|other| other.handle.order_id == report.handle.order_id)
+        {
+            Some(known) => {
+                for fill in report.fills {
+                    if !known.fills.iter().any(|other| other.is(&fill)) {
+                        known.fills.push(fill);
+                    }
+                }
+            }
+            None => reports.push(report),
         }
     }
 }

@@ -360,6 +360,38 @@ async fn fills_during_a_crash_are_booked_once() {
 }
 
 #[tokio::test]
+async fn a_fill_after_the_end_is_found_without_a_stream_booked_late_and_halts() {
+    let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
+    let (engine, _) = start(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    let id = placed.order().id();
+    within(engine.cancel(id)).await.unwrap();
+    assert_eq!(
+        within(placed.order().done()).await.state,
+        OrdState::Canceled
+    );
+    venue.fill("0.01", "late");
+    until(async || store.order(id).await.unwrap().unwrap().booked_qty == qty("0.01")).await;
+    let row = store.order(id).await.unwrap().unwrap();
+    assert_eq!(row.state, OrdState::Canceled, "terminal is final");
+    until(async || {
+        engine
+            .halts()
+            .iter()
+            .any(|halt| halt.cause == HaltCause::LateFill { id })
+    })
+    .await;
+    let store = store.crash();
+    drop(engine);
+    let (engine, _) = start(&store, &venue).await;
+    assert_eq!(
+        engine.fills(id).await.unwrap().len(),
+        1,
+        "booked once, also over a restart"
+    );
+}
+
+#[tokio::test]
 async fn halts_survive_a_restart_and_a_person_lifts_them() {
     let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
     let (engine, _) = start(&store, &venue).await;
