@@ -57,7 +57,7 @@ impl Case<'_> {
         self.order.admitted()
     }
 
-    fn bytes_known(&self) -> bool {
+    pub(super) fn bytes_known(&self) -> bool {
         self.order
             .attempts
             .iter()
@@ -76,7 +76,11 @@ impl Case<'_> {
             let change = self.change(Cause::OutOfMemory, text).to(OrdState::Canceled);
             return Step::advance(change.reason(Some(Reason::new("", text))));
         }
-        self.go_on(Lacking::Sight)
+        self.go_on(if forgotten && !fills_kept {
+            Lacking::Retention
+        } else {
+            Lacking::Sight
+        })
     }
 
     /// The next send, if one is allowed now.
@@ -298,8 +302,9 @@ impl Case<'_> {
     /// Lands the stored bytes so that they can be canceled, where the intent says so.
     fn land(&self) -> Option<Step> {
         let last = self.order.last_attempt()?;
+        let unwanted = self.order.cancel_requested || self.stale();
         let lands = self.order.intent.give_up == GiveUp::Land && self.may_replay(last);
-        if !lands || !self.at.lease {
+        if !lands || !unwanted || !self.at.lease || self.at.entries_halted {
             return None;
         }
         if !self.order.land {

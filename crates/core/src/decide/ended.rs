@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use super::absence::{Bound, Rounds};
-use super::{Case, Step};
-use crate::{Cause, Watch};
+use super::{Case, Round, Step};
+use crate::{AsOf, Cause, VenueTime, Watch};
 
 impl Case<'_> {
-    /// Goes on from a terminal row.
-    pub(super) fn ended(self, rounds: Rounds) -> Step {
+    /// Goes on from a terminal row; `seen` is the clean round that was just made.
+    pub(super) fn ended(self, rounds: Rounds, seen: Option<Round>) -> Step {
         match self.order.watch {
             Some(Watch::Surfaced) if self.pursuit.cancel_due(&self) => Step::Cancel,
             Some(Watch::Surfaced) => Step::LookAgain { after: self.soon() },
             Some(Watch::UntilAbsent) => self.until_absent(rounds),
-            Some(Watch::Until(until)) => self.until(until, rounds),
+            Some(Watch::Until(until)) => self.until(until, rounds, seen),
             None if self.order.fills_owed() => Step::LookAgain {
                 after: self.backoff(),
             },
@@ -54,10 +54,14 @@ impl Case<'_> {
         self.end_watch("absence is complete")
     }
 
-    fn until(self, until: crate::VenueTime, rounds: Rounds) -> Step {
+    fn until(self, until: VenueTime, rounds: Rounds, seen: Option<Round>) -> Step {
         let clean = rounds.last.is_some_and(|last| match last.begun {
-            crate::AsOf::Clock(begun) => begun >= until,
-            crate::AsOf::Height(_) => self.at.now.earliest() >= until,
+            AsOf::Clock(begun) => begun >= until,
+            // Heights do not compare with instants; the clock's reading right after the round does.
+            AsOf::Height(_) => {
+                let lag = self.profile.absence.lag.value();
+                seen == Some(last) && self.at.now.earliest() >= until.after(lag)
+            }
         });
         if clean {
             return self.end_watch("nothing showed up");

@@ -203,7 +203,7 @@ impl<'a> Case<'a> {
             }
             OrdState::Acked | OrdState::Partial => self.working(),
             OrdState::Filled | OrdState::Canceled | OrdState::Rejected => {
-                self.ended(self.pursuit.rounds)
+                self.ended(self.pursuit.rounds, None)
             }
         }
     }
@@ -223,13 +223,18 @@ impl<'a> Case<'a> {
 
     /// Taken under a receipt that names nothing which a lookup must find; doubt from the fence, or a lag after the send, on.
     fn received(&self, round: Option<Round>) -> Step {
+        if self.order.cancel_requested && self.pursuit.cancel_due(self) {
+            return Step::Cancel;
+        }
         let lag = self.profile.absence.lag.value();
         let sent_at = self
             .order
             .last_attempt()
             .map_or(self.order.created_at, |a| a.made_at);
         let time_out = sent_at.after(lag.saturating_add(self.profile.absence.margin));
-        if round.is_some() && self.at.now.earliest() >= time_out {
+        // A look that proved nothing will do: a silent venue must not hide the doubt.
+        let looked = round.is_some() || self.pursuit.looks > 0;
+        if looked && self.at.now.earliest() >= time_out {
             let change = self.change(Cause::NotShown, "taken, and not shown in time");
             return Step::advance(change.to(OrdState::Unknown));
         }
@@ -241,14 +246,16 @@ impl<'a> Case<'a> {
         let rounds = self.pursuit.rounds.with(round, &self);
         match self.order.state {
             OrdState::Pending => self.resume(),
-            OrdState::Submitted if self.pursuit.received => self.received(Some(round)),
+            OrdState::Submitted if self.pursuit.received && self.at.lease => {
+                self.received(Some(round))
+            }
             OrdState::Submitted | OrdState::Unknown => self.resume(),
             OrdState::Reconciling if self.pursuit.claimed && self.at.lease => self.doubt(rounds),
             OrdState::Reconciling => self.resume(),
             OrdState::Acked | OrdState::Partial => self.lost_sight(round),
             OrdState::Filled | OrdState::Canceled | OrdState::Rejected => {
                 if self.at.lease {
-                    self.ended(rounds)
+                    self.ended(rounds, Some(round))
                 } else {
                     Step::Nothing
                 }
@@ -263,7 +270,7 @@ impl<'a> Case<'a> {
             let evidence = "no list shows an order that the venue named";
             return Step::advance(self.change(Cause::NotShown, evidence).to(OrdState::Unknown));
         }
-        self.working()
+        self.resume()
     }
 
     /// The shortest wait between two looks: a tenth of the lag.

@@ -3,12 +3,19 @@
 use std::time::Duration;
 
 use super::{Case, Step};
-use crate::{AttemptState, Cause, Copies, DuplicateRule, Fence, OrdState, Reason, Resubmit, Watch};
+use crate::{
+    AttemptState, Cause, Copies, DuplicateRule, Fence, OrdState, Reason, Resubmit, RevocationState,
+    Watch,
+};
 
 impl Case<'_> {
     /// Goes on from Pending.
     pub(super) fn pending(self) -> Step {
         let intent = &self.order.intent;
+        if self.order.admitted() || self.bytes_known() {
+            let evidence = "the venue knows of a copy that nobody here sent";
+            return Step::advance(self.change(Cause::NotShown, evidence).to(OrdState::Unknown));
+        }
         if self.order.cancel_requested {
             return self.end_unsent(
                 OrdState::Canceled,
@@ -23,7 +30,8 @@ impl Case<'_> {
                 "stale before it was taken",
             );
         }
-        if intent.resubmit == Resubmit::Never {
+        let refused = self.order.attempts.iter().any(|attempt| attempt.refused);
+        if intent.resubmit == Resubmit::Never || refused {
             return self.end_unsent(
                 OrdState::Rejected,
                 Cause::Answer,
@@ -49,7 +57,8 @@ impl Case<'_> {
         if last.rebuildable && (!turned || self.unique_for_ever() || neither) {
             return Step::NewAttempt;
         }
-        if (last.replayable || !turned) && self.before_fence(last) {
+        let revoking = last.revocation != RevocationState::None;
+        if (last.replayable || !turned) && !revoking && self.before_fence(last) {
             return Step::Replay { no: last.no };
         }
         if !turned {

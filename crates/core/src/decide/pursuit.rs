@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::absence::Rounds;
 use super::{Case, Observation, Round, Situation, Step};
 use crate::{
-    ExecId, Fill, Lookup, NotSent, OrdState, OrderId, OrderRecord, Revocation, Submission,
-    VenueProfile, VenueTime,
+    CancelOutcome, ExecId, Fill, Lookup, NotSent, OrdState, OrderId, OrderRecord, Revocation,
+    Submission, VenueProfile, VenueTime,
 };
 
 /// What this process remembers of an order.
@@ -49,6 +49,8 @@ impl Pursuit {
         self.in_flight = true;
         self.received = false;
         self.looks = 0;
+        // A round from before says nothing of this copy.
+        self.rounds = Rounds::default();
     }
 
     /// Nothing is sent again before this instant.
@@ -90,7 +92,12 @@ impl Pursuit {
                 self.rounds = rounds;
                 self.looks = self.looks.saturating_add(1);
             }
-            Observation::Looked(Lookup::Found(_)) => self.rounds = Rounds::default(),
+            // The rounds before a sighting were wrong, or are outdated.
+            Observation::Looked(Lookup::Found(_))
+            | Observation::Report(_)
+            | Observation::CancelAnswer(CancelOutcome::Canceled(_)) => {
+                self.rounds = Rounds::default();
+            }
             Observation::Looked(Lookup::Inconclusive(_)) => {
                 self.looks = self.looks.saturating_add(1);
             }
@@ -99,8 +106,12 @@ impl Pursuit {
                 ..
             } => self.unrevocable = true,
             Observation::Revoked { .. }
-            | Observation::Report(_)
-            | Observation::CancelAnswer(_)
+            | Observation::CancelAnswer(
+                CancelOutcome::Taken
+                | CancelOutcome::NotOpen
+                | CancelOutcome::NotYet
+                | CancelOutcome::Unknown(_),
+            )
             | Observation::Resume => {}
         }
         match step {

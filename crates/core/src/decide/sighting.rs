@@ -15,6 +15,9 @@ impl Case<'_> {
         if let Some(step) = self.second_order(reports, cause) {
             return step;
         }
+        if let Some(step) = self.others_fills(reports, cause) {
+            return step;
+        }
         let step = match self.primary(reports) {
             Some(report) if self.order.state.is_terminal() => self.late(report, cause),
             Some(report) => self.adopt(report, cause),
@@ -86,25 +89,43 @@ impl Case<'_> {
         None
     }
 
+    /// Fills of orders that the row knows and does not stand for, a second one or a predecessor, are booked first.
+    fn others_fills(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
+        let primary = self.primary(reports);
+        let others = reports
+            .iter()
+            .filter(|report| primary.is_none_or(|primary| !std::ptr::eq(primary, *report)));
+        let fills: Vec<Fill> = others
+            .flat_map(|report| self.unbooked(&report.fills))
+            .collect();
+        if fills.is_empty() {
+            return None;
+        }
+        let mut change = self.change(cause, "fills of another order of the same intent");
+        change.fills = fills;
+        Some(Step::advance(change))
+    }
+
     /// The report that speaks of the order that the row stands for.
     fn primary<'r>(&self, reports: &'r [ExecReport]) -> Option<&'r ExecReport> {
+        let known = &self.order.order_ids;
         let row = if self.profile.successors {
-            self.order.order_ids.last()
+            // A successor under a new id speaks for the row, its predecessor does not any more.
+            let new = |report: &&ExecReport| {
+                let order_id = report.handle.order_id.as_ref();
+                order_id.is_some_and(|order_id| !known.contains(order_id))
+            };
+            if let Some(successor) = reports.iter().rev().find(new) {
+                return Some(successor);
+            }
+            known.last()
         } else {
-            self.order.order_ids.first()
+            known.first()
         };
-        let same = |report: &&ExecReport| {
+        reports.iter().find(|report| {
             row.is_none()
                 || report.handle.order_id.is_none()
                 || report.handle.order_id.as_ref() == row
-        };
-        reports.iter().find(same).or_else(|| {
-            // A successor under a new id speaks for the row.
-            if self.profile.successors {
-                reports.last()
-            } else {
-                None
-            }
         })
     }
 
@@ -167,14 +188,12 @@ impl Case<'_> {
             Some(target) if target == state => None,
             target => target,
         };
-        if to.is_none() && !news {
+        // A report without an order id is evidence all the same: absence is never final from here on.
+        let unmarked = change.order_id.is_none() && !self.order.admitted();
+        if to.is_none() && !news && !unmarked {
             return None;
         }
-        // A report without an order id is evidence all the same: absence is never final from here on.
-        if change.order_id.is_none()
-            && !self.order.admitted()
-            && let Some(last) = self.order.last_attempt()
-        {
+        if unmarked && let Some(last) = self.order.last_attempt() {
             change = change.mark(last.no, Mark::Admitted);
         }
         if let Some(to) = to {
@@ -190,7 +209,8 @@ impl Case<'_> {
     fn late(self, report: &ExecReport, cause: Cause) -> Option<Step> {
         let mut change = self.change(cause, describe(report));
         let news = self.news(report, &mut change);
-        if self.order.watch.is_some() {
+        // Ended without a word of it at the venue: whatever lives there must not.
+        if self.order.watch.is_some() || !self.order.admitted() {
             return self.surfaced(report, change, news);
         }
         if !news {
@@ -221,7 +241,7 @@ impl Case<'_> {
         Some(Step::advance(change))
     }
 
-    /// A watched order came to light.
+    /// An order came to light whose row had ended without one.
     fn surfaced(self, report: &ExecReport, mut change: Change, news: bool) -> Option<Step> {
         let ended = match report.status {
             OrdStatus::Open | OrdStatus::NotShown => false,
@@ -239,9 +259,12 @@ impl Case<'_> {
                 text,
             ));
         }
-        if ended {
+        if ended && self.order.watch.is_some() {
             change.watch = Some(None);
             return Some(Step::advance(change));
+        }
+        if ended {
+            return (news || change.halt.is_some()).then(|| Step::advance(change));
         }
         if self.order.watch != Some(Watch::Surfaced) {
             change = change.watched(Watch::Surfaced);
