@@ -545,7 +545,7 @@ impl Walk<'_> {
                         !(matches!(step, Step::Nothing)
                             && situation.lease
                             && row.unfinished()
-                            && !(row.state == OrdState::Submitted)),
+                            && row.state != OrdState::Submitted),
                         "left alone while unfinished",
                     );
                 }
