@@ -7,8 +7,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AsOf, Attempt, AttemptNo, AttemptState, ClOrdId, Copies, Fill, Halt, IllegalTransition, Key,
-    OrdState, OrderId, OrderRecord, Px, Qty, Reason, RevocationState, VenueTime, Version, Watch,
+    AsOf, Attempt, AttemptNo, AttemptState, ClOrdId, Copies, Entry, Fill, Halt, IllegalTransition,
+    Key, OrdState, OrderId, OrderRecord, Px, Qty, Reason, RevocationState, VenueTime, Version,
+    Watch,
 };
 
 /// Whether a commit waits for the disk.
@@ -490,8 +491,15 @@ impl Transition {
         }
     }
 
-    /// The first entry of a row.
-    pub fn first(order: &OrderRecord) -> Self {
+    /// The first entry of a row. Who took the responsibility for an entry in spite of a halt stands in it.
+    pub fn first(order: &OrderRecord, entry: &Entry) -> Self {
+        let evidence = match entry {
+            Entry::Risk { .. } | Entry::Exit => "journaled before the first byte".into(),
+            Entry::DespiteHalt { who } => {
+                let text = format!("journaled before the first byte, in spite of halts: {who}");
+                text.chars().take(512).collect()
+            }
+        };
         Self {
             id: order.id,
             version: order.version,
@@ -499,7 +507,7 @@ impl Transition {
             from: None,
             to: order.state,
             cause: Cause::Placed,
-            evidence: "journaled before the first byte".into(),
+            evidence,
         }
     }
 }

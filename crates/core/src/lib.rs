@@ -14,6 +14,7 @@ mod change;
 mod cl_ord_id;
 mod clock;
 mod decide;
+mod engine;
 mod fill;
 mod halt;
 mod intent;
@@ -37,6 +38,10 @@ pub use change::{Cause, Change, ChangeError, Durability, Mark, Transition};
 pub use cl_ord_id::{ClOrdId, ClOrdIdError};
 pub use clock::{BootTime, LocalMark, ManualTime, Reading, TimeSource, VenueClock};
 pub use decide::{Observation, Pursuit, Round, Situation, Step, decide};
+pub use engine::{
+    Alert, Alerts, CancelError, Cold, Engine, Event, Events, LimitError, Limits, LogAlerts, Order,
+    PlaceError, Placement, RecoverError, RecoveryReport, VenueRecovery,
+};
 pub use fill::{Fill, Settlement};
 pub use halt::{Halt, HaltCause, Lacking, Scope, ScopeError};
 pub use intent::{

@@ -292,7 +292,7 @@ impl Store for MemoryStore {
             if let Some(gate) = tables.gate(&order, &entry) {
                 return Ok(Begun::Refused(gate));
             }
-            let transitions = vec![Transition::first(&order)];
+            let transitions = vec![Transition::first(&order, &entry)];
             let row = Row {
                 order: order.clone(),
                 attempts: vec![attempt],

@@ -53,6 +53,11 @@ impl Pursuit {
         self.rounds = Rounds::default();
     }
 
+    /// Nothing is sent again before this instant.
+    pub fn hold_until(&mut self, instant: VenueTime) {
+        self.not_before = Some(self.not_before.unwrap_or_default().max(instant));
+    }
+
     /// Whether the journal does not hold the fill, as far as this process knows.
     pub(crate) fn is_fresh(&self, fill: &Fill) -> bool {
         !self

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod checkpoint;
+mod desk;
+mod error;
+mod inbox;
+mod jobs;
+mod lock;
+mod open;
+mod place;
+mod read;
+mod reader;
+mod rows;
+mod schema;
+mod store;
+mod writer;
+
+#[doc(hidden)]
+pub mod tap;
+
+pub use inbox::{Inbox, Request, Requested};
+pub use read::Lifted;
+pub use reader::SqliteReader;
+pub use store::SqliteStore;

@@ -1,0 +1,5 @@
+//! The store suite.
+
+use crate::fixture::SqliteFixture;
+
+surefill_conformance::store_suite!(SqliteFixture);
