@@ -61,6 +61,8 @@ pub(crate) struct Writer {
 
 /// Why a group was not committed.
 enum Undone {
+    /// It was not even begun: another process holds the write lock.
+    NotBegun(rusqlite::Error),
     /// It was rolled back; nothing of it is on disk.
     Rolled(rusqlite::Error),
     /// Whether it is on disk is not known.
@@ -101,6 +103,8 @@ impl Writer {
         if group.is_empty() {
             return;
         }
+        // First, because a log that could not be synced here would pass for synced in the commit.
+        self.checkpoints.finish(&self.desk.db);
         self.closed |= self.checkpoints.failed();
         if self.closed {
             for job in group.drain(..) {
@@ -108,9 +112,9 @@ impl Writer {
             }
             return;
         }
-        self.checkpoints.finish(&self.desk.db);
         match self.commit(group) {
             Ok(()) => group.drain(..).for_each(|job| job.answer(None)),
+            // One of them may be to blame; a lock that is held would hold up each in turn.
             Err(Undone::Rolled(_)) if group.len() > 1 => {
                 for job in group.drain(..) {
                     let mut alone = vec![job];
@@ -129,7 +133,7 @@ impl Writer {
     /// Runs the jobs and commits them together.
     fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), Undone> {
         let sync = group.iter().any(|job| job.sync());
-        self.start(sync).map_err(Undone::Rolled)?;
+        self.start(sync).map_err(Undone::NotBegun)?;
         for job in group {
             if let Err(error) = job.run(&mut self.desk) {
                 return Err(self.roll_back(error));
@@ -209,7 +213,7 @@ impl Writer {
     /// What the callers of a group that was not committed are told, each.
     fn judge(&mut self, undone: Undone) -> Box<dyn Fn() -> StoreError> {
         let cause: Cause = match undone {
-            Undone::Rolled(error) => match kind(&error) {
+            Undone::NotBegun(error) | Undone::Rolled(error) => match kind(&error) {
                 Kind::Full => {
                     tracing::error!("the disk is full: nothing is placed, cancels still go out");
                     return Box::new(|| StoreError::Full);
@@ -270,7 +274,7 @@ impl Writer {
             return Ok(());
         }
         self.desk.sync();
-        let started = self.start(true).map_err(Undone::Rolled);
+        let started = self.start(true).map_err(Undone::NotBegun);
         let synced = started
             .and_then(|()| self.settle())
             .and_then(|()| self.finish(true));
