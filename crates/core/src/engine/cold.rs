@@ -137,6 +137,7 @@ impl Cold {
                 desk: Arc::clone(desk),
                 rows,
                 made_at,
+                late: false,
             };
             running.push((alias.clone(), tokio::spawn(recovery.run())));
         }

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
 use super::RecoverError;
 use super::desk::Desk;
-use super::driver::{Driver, Line};
+use super::driver::{Line, Start};
 use super::follow::follow;
-use super::shared::{DriverHandle, Phase, Shared};
+use super::shared::{DriverHandle, Shared};
 use super::sweep::keep_sweeping;
 use crate::{
     Alias, ClOrdId, ExecReport, Halt, HaltCause, Lacking, Lift, OrderRecord, Scope, StoreError,
@@ -53,13 +56,15 @@ pub(crate) struct Recovery {
     pub(crate) desk: Arc<Desk>,
     pub(crate) rows: Vec<OrderRecord>,
     pub(crate) made_at: VenueTime,
+    /// The engine was handed out before the venue was reached.
+    pub(crate) late: bool,
 }
 
 impl Recovery {
     /// Recovers a venue. One that does not answer is halted, and recovered in the background once it does.
     pub(crate) async fn run(self) -> Result<VenueRecovery, RecoverError> {
         match self.reach().await {
-            Ok(()) => Ok(self.settle().await),
+            Ok(bulk) => Ok(self.settle(bulk).await),
             Err(RecoverError::Venue {
                 error: VenueError::Unreachable(_) | VenueError::Unreadable(_),
                 ..
@@ -78,8 +83,9 @@ impl Recovery {
         }
     }
 
-    /// Hears the venue's time and account, and binds the account.
-    async fn reach(&self) -> Result<(), RecoverError> {
+    /// Hears the venue's time and account, binds the account, and lists what is open: without that list nobody knows whether the
+    /// journal went back in time.
+    async fn reach(&self) -> Result<Bulk, RecoverError> {
         let desk = &self.desk;
         let failed = |error| RecoverError::Venue {
             alias: desk.alias.clone(),
@@ -94,10 +100,20 @@ impl Recovery {
         journal
             .write(journal.store().lease(account.as_str()))
             .await?;
+        let open = match desk.venue.open_orders(None).await {
+            Ok(open) => open.rows,
+            Err(VenueError::Unsupported(_)) => Vec::new(),
+            Err(error) => {
+                let text = format!("the open orders could not be listed: {error}");
+                return Err(failed(VenueError::Unreachable(text.into())));
+            }
+        };
         desk.set_account(account);
-        self.shared
-            .spawn(keep_time(Arc::clone(&self.shared), Arc::clone(desk)));
-        Ok(())
+        let mut bulk = Bulk::default();
+        for report in open {
+            self.sort(report, &mut bulk).await?;
+        }
+        Ok(bulk)
     }
 
     async fn halt_unreached(&self) -> Result<(), StoreError> {
@@ -116,19 +132,18 @@ impl Recovery {
             .await
     }
 
-    async fn in_the_background(self) {
-        let mut phase = self.shared.phase.subscribe();
-        loop {
-            tokio::select! {
-                _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
-                () = tokio::time::sleep(RETRY) => {}
+    async fn in_the_background(mut self) {
+        self.late = true;
+        let bulk = loop {
+            if !self.shared.pause(RETRY).await {
+                return;
             }
             match self.reach().await {
-                Ok(()) => break,
+                Ok(bulk) => break bulk,
                 Err(error) => tracing::warn!(alias = %self.desk.alias, %error, "not reached yet"),
             }
-        }
-        let report = self.settle().await;
+        };
+        let report = self.settle(bulk).await;
         tracing::info!(alias = %self.desk.alias, ?report, "recovered in the background");
         self.lift_unreached().await;
     }
@@ -154,26 +169,31 @@ impl Recovery {
     }
 
     /// Starts a driver for each unfinished order and waits until each is settled, or its scope is halted.
-    async fn settle(&self) -> VenueRecovery {
-        let mut bulk = self.bulk().await;
-        let before: Vec<OrderRecord> = self.rows.clone();
+    async fn settle(&self, mut bulk: Bulk) -> VenueRecovery {
+        let keep = |task: fn(Arc<Shared>, Arc<Desk>) -> Service, what| {
+            let (shared, desk) = (Arc::clone(&self.shared), Arc::clone(&self.desk));
+            self.shared
+                .keep(what, move || task(Arc::clone(&shared), Arc::clone(&desk)));
+        };
+        keep(|shared, desk| keep_time(shared, desk).boxed(), "the clock");
+        self.read_on(&mut bulk).await;
+        let lines: Vec<Line> = {
+            let lock = self.shared.drivers.lock();
+            let mut drivers = lock.unwrap_or_else(PoisonError::into_inner);
+            let lines = self.rows.iter().map(|row| {
+                let line = Line::new(Some(row.clone()), true);
+                drivers.insert(row.id, line.handle.clone());
+                line
+            });
+            lines.collect()
+        };
+        let before = self.rows_now().await;
         let mut drivers = Vec::with_capacity(before.len());
-        for row in &before {
-            let line = Line::new(Some(row.clone()), true);
+        for (row, line) in before.iter().zip(lines) {
             let handle = line.handle.clone();
+            let reports = bulk.reports.remove(&row.id).unwrap_or_default();
             self.shared
-                .drivers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(row.id, handle.clone());
-            let driver = Driver::new(
-                Arc::clone(&self.shared),
-                Arc::clone(&self.desk),
-                row.clone(),
-                line,
-            );
-            self.shared
-                .spawn(driver.resume(bulk.reports.remove(&row.id).unwrap_or_default()));
+                .drive(&self.desk, row.clone(), line, Start::Known(reports));
             drivers.push(handle);
         }
         let deadline = tokio::time::Instant::now()
@@ -203,13 +223,30 @@ impl Recovery {
         }
         // A halt for silence from an earlier start is over: the venue answered.
         self.lift_unreached().await;
-        self.shared
-            .spawn(follow(Arc::clone(&self.shared), Arc::clone(&self.desk)));
-        self.shared.spawn(keep_sweeping(
-            Arc::clone(&self.shared),
-            Arc::clone(&self.desk),
-        ));
+        let at = self.desk.clock.read().map(|reading| reading.now);
+        let at = at.unwrap_or(self.made_at);
+        if let Err(error) = self.shared.lift_settled(&self.desk, at).await {
+            tracing::error!(alias = %self.desk.alias, %error, "a halt could not be lifted");
+        }
+        keep(|shared, desk| follow(shared, desk).boxed(), "the stream");
+        keep(
+            |shared, desk| keep_sweeping(shared, desk).boxed(),
+            "the sweep of fills",
+        );
         report
+    }
+
+    /// The rows as they are once messages reach their drivers: while the venue was not reached, cancels were journaled without them.
+    async fn rows_now(&self) -> Vec<OrderRecord> {
+        if !self.late {
+            return self.rows.clone();
+        }
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            let now = self.shared.journal.store().order(row.id).await;
+            rows.push(now.ok().flatten().unwrap_or_else(|| row.clone()));
+        }
+        rows
     }
 
     /// Waits until an order is settled; `None` once doubt about it has halted its scope.
@@ -257,24 +294,12 @@ impl Recovery {
         }
     }
 
-    /// Reads the venue's lists once for all orders. What fails here is found by the rounds of each order.
-    async fn bulk(&self) -> Bulk {
-        let mut bulk = Bulk::default();
-        match self.desk.venue.open_orders(None).await {
-            Ok(open) => {
-                for report in open.rows {
-                    self.sort(report, &mut bulk).await;
-                }
-            }
-            Err(error) => {
-                tracing::warn!(alias = %self.desk.alias, %error, "the open orders could not be read at once")
-            }
-        }
+    /// Reads the venue's other lists once for all orders. What fails here is found by the rounds of each order.
+    async fn read_on(&self, bulk: &mut Bulk) {
         if self.rows.len() >= BULK_FROM {
-            self.bulk_closed(&mut bulk).await;
+            self.bulk_closed(bulk).await;
         }
-        self.bulk_fills(&mut bulk).await;
-        bulk
+        self.bulk_fills(bulk).await;
     }
 
     async fn bulk_closed(&self, bulk: &mut Bulk) {
@@ -311,23 +336,19 @@ impl Recovery {
     }
 
     /// An open order is one of ours, one with our tag that the journal lacks, or foreign.
-    async fn sort(&self, report: ExecReport, bulk: &mut Bulk) {
-        match self.shared.resolve(&self.desk, &report.handle).await {
-            Ok(Some(id)) => {
-                bulk.add(id, report);
-            }
-            Ok(None) => {
+    async fn sort(&self, report: ExecReport, bulk: &mut Bulk) -> Result<(), StoreError> {
+        match self.shared.resolve(&self.desk, &report.handle).await? {
+            Some(id) => bulk.add(id, report),
+            None => {
                 bulk.foreign = bulk.foreign.saturating_add(1);
-                self.foreign(&report).await;
-            }
-            Err(error) => {
-                tracing::warn!(alias = %self.desk.alias, %error, "an open order could not be resolved")
+                self.foreign(&report).await?;
             }
         }
+        Ok(())
     }
 
     /// An order with our tag that the journal lacks: the journal went back in time, or the order is older than it.
-    async fn foreign(&self, report: &ExecReport) {
+    async fn foreign(&self, report: &ExecReport) -> Result<(), StoreError> {
         let tagged = report
             .handle
             .key
@@ -335,7 +356,7 @@ impl Recovery {
             .and_then(|key| self.desk.venue.spelled_id(key));
         let (Some(id), Some(account)) = (tagged, self.desk.account()) else {
             tracing::info!(alias = %self.desk.alias, handle = ?report.handle, "a foreign order is open");
-            return;
+            return Ok(());
         };
         let newer = report.transact_time.is_none_or(|at| at >= self.made_at);
         let cause = if newer {
@@ -350,11 +371,12 @@ impl Recovery {
             .map_or(self.made_at, |reading| reading.now);
         let scope = Scope::account(self.desk.alias.clone(), account.clone());
         let text = format!("{cause}: {id}");
-        if let Err(error) = self.shared.halt(Halt::new(scope, cause, now, text)).await {
-            tracing::error!(%id, %error, "a halt could not be made durable");
-        }
+        self.shared.halt(Halt::new(scope, cause, now, text)).await
     }
 }
+
+/// A task of the engine that goes on until it stops.
+type Service = BoxFuture<'static, ()>;
 
 /// What the lists showed at once: per order one report for each venue order id.
 #[derive(Default)]
@@ -399,12 +421,7 @@ impl VenueRecovery {
 
 /// Asks for the venue's time now and then, so that the error of the clock stays small.
 async fn keep_time(shared: Arc<Shared>, desk: Arc<Desk>) {
-    let mut phase = shared.phase.subscribe();
-    loop {
-        tokio::select! {
-            _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
-            () = tokio::time::sleep(Duration::from_secs(10)) => {}
-        }
+    while shared.pause(Duration::from_secs(10)).await {
         if let Err(error) = desk.venue.venue_time().await {
             tracing::debug!(alias = %desk.alias, %error, "the venue's time was not heard");
         }
