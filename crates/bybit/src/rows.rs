@@ -72,9 +72,7 @@ pub struct Unreadable {
 /// A yes, or why there is none.
 fn yes(sent: &Sent) -> Result<Said, ReadFailure> {
     match hear(sent) {
-        Heard::NotSent(why) => Err(ReadFailure::Unreachable(UnknownCause::new(format!(
-            "{why:?}"
-        )))),
+        Heard::NotSent(why) => Err(ReadFailure::Unreachable(UnknownCause::new(why))),
         Heard::Nothing(cause) => Err(ReadFailure::Unreachable(cause)),
         Heard::Said(said) => match class(said.code) {
             Class::Ok if said.status == 200 => Ok(said),

@@ -47,7 +47,7 @@ pub struct BuildError(#[source] Box<dyn Error + Send + Sync>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendFailure {
     /// No byte of the request left: there was no connection, or the last check held it back.
-    #[error("not sent: {0:?}")]
+    #[error("{0}")]
     NotSent(NotSent),
     /// It may have been received and acted upon.
     #[error("no answer: {0}")]
