@@ -214,7 +214,7 @@ fn check_notional(
     if value < min && !intent.reduce_only {
         return Err(PrepareError::BelowMinimum {
             what: "notional",
-            value,
+            value: value.normalize(),
             min,
         });
     }

@@ -218,6 +218,7 @@ fn check_age(intent: &OrderIntent, reading: Reading) -> Result<(), PlaceError> {
             decided_at,
             now: reading.now,
             ahead_ms: ahead.as_millis(),
+            max_ms: MAX_AHEAD.as_millis(),
         });
     }
     if reading.now >= intent.stale_at() {
@@ -237,7 +238,10 @@ fn found(
     intent: &OrderIntent,
 ) -> Result<Placement, PlaceError> {
     if row.digest != intent.digest() {
-        return Err(PlaceError::IntentConflict { id: row.id });
+        return Err(PlaceError::IntentConflict {
+            id: row.id,
+            differs: intent.differs_from(&row.intent).into(),
+        });
     }
     Ok(Placement::of(Order::new(
         row,

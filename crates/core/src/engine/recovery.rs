@@ -61,10 +61,10 @@ impl Recovery {
         match self.reach().await {
             Ok(()) => Ok(self.settle().await),
             Err(RecoverError::Venue {
-                error: VenueError::Unreachable(_) | VenueError::Unreadable(_),
+                error: error @ (VenueError::Unreachable(_) | VenueError::Unreadable(_)),
                 ..
             }) => {
-                self.halt_unreached().await?;
+                self.halt_unreached(&error).await?;
                 let unknown = VenueRecovery {
                     checked: self.rows.len(),
                     unknown: self.rows.len(),
@@ -100,7 +100,7 @@ impl Recovery {
         Ok(())
     }
 
-    async fn halt_unreached(&self) -> Result<(), StoreError> {
+    async fn halt_unreached(&self, error: &VenueError) -> Result<(), StoreError> {
         let now = self
             .desk
             .clock
@@ -108,7 +108,7 @@ impl Recovery {
             .map_or(self.made_at, |reading| reading.now);
         let scope = Scope::venue(self.desk.alias.clone());
         let text = format!(
-            "{} did not answer; recovery goes on until it does",
+            "{} did not answer ({error}): recovery goes on until it does",
             self.desk.alias
         );
         self.shared
