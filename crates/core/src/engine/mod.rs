@@ -112,26 +112,40 @@ impl Engine {
     /// # Cancel safety
     /// Dropping the future after its first poll leaves it undecided whether the cancel is asked.
     pub async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
-        if let Some(driver) = self.shared.driver(id) {
-            let (send, answer) = oneshot::channel();
-            let asked = driver.inbox.send(Message::Cancel(send)).is_ok();
-            if asked && let Ok(answer) = answer.await {
-                return answer;
+        if let Some(answer) = self.cancel_by_driver(id).await {
+            return answer;
+        }
+        loop {
+            let row = self.shared.journal.store().order(id).await;
+            let row = row.map_err(CancelError::Journal)?;
+            let row = row.ok_or(CancelError::NoSuchOrder { id })?;
+            if row.state.is_terminal() {
+                return Ok(row);
+            }
+            if self.shared.is_stopping() {
+                return Err(CancelError::ShuttingDown);
+            }
+            // Its venue has not been reached yet, so nobody drives it: the flag waits for whoever will.
+            let asked = if row.cancel_requested {
+                Ok(row)
+            } else {
+                self.shared.flag_cancel(&row).await
+            };
+            match asked {
+                // Who took it up meanwhile may not have seen the flag.
+                Ok(row) => return self.cancel_by_driver(id).await.unwrap_or(Ok(row)),
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(CancelError::Journal(error)),
             }
         }
-        let row = self
-            .shared
-            .journal
-            .store()
-            .order(id)
-            .await
-            .map_err(CancelError::Journal)?;
-        let row = row.ok_or(CancelError::NoSuchOrder { id })?;
-        if row.state.is_terminal() {
-            Ok(row)
-        } else {
-            Err(CancelError::ShuttingDown)
-        }
+    }
+
+    /// Asks the order's driver; `None` where there is none.
+    async fn cancel_by_driver(&self, id: ClOrdId) -> Option<Result<OrderRecord, CancelError>> {
+        let driver = self.shared.driver(id)?;
+        let (send, answer) = oneshot::channel();
+        driver.inbox.send(Message::Cancel(send)).ok()?;
+        answer.await.ok()
     }
 
     /// Asks for the cancel of each of our orders in a scope that has not ended. Foreign orders are not touched.

@@ -8,8 +8,8 @@ use super::driver::{Driver, Line};
 use super::shared::{DriverHandle, Shared, row_when};
 use super::{Order, PlaceError, Placement};
 use crate::{
-    AccountId, Amount, AttemptState, Begin, ClOrdId, Entered, Entry, Gate, OrdType, OrderIntent,
-    OrderRecord, Reading, Strategy, Transition, VenueTime,
+    AccountId, Amount, AttemptState, Begin, ClOrdId, Entered, Entry, Gate, OrdType, OrderFilter,
+    OrderIntent, OrderRecord, Reading, StoreError, Strategy, Transition, VenueTime,
 };
 
 /// How far ahead of the venue's time a decision may lie.
@@ -31,7 +31,13 @@ impl Shared {
         let desk = Arc::clone(self.desks.get(&intent.venue).ok_or_else(no_venue)?);
         check_terms(&intent)?;
         let Some(account) = desk.account().cloned() else {
-            return Err(self.unreached(&desk));
+            return match self.known(&intent).await.map_err(PlaceError::Journal)? {
+                Some(row) => {
+                    let driver = self.driver(row.id);
+                    found(row, driver, &intent)
+                }
+                None => Err(self.unreached(&desk)),
+            };
         };
         let id = ClOrdId::derive(&intent.decision, &account, &intent.symbol, intent.side);
         loop {
@@ -70,6 +76,21 @@ impl Shared {
                 None => continue,
             }
         }
+    }
+
+    /// The order of a decision that the journal holds, while the account that makes its id has not been read: an alias has one account.
+    async fn known(&self, intent: &OrderIntent) -> Result<Option<OrderRecord>, StoreError> {
+        let filter = OrderFilter {
+            venue: Some(intent.venue.clone()),
+            symbol: Some(intent.symbol.clone()),
+            strategy: Some(intent.decision.strategy.clone()),
+            ..OrderFilter::default()
+        };
+        let rows = self.journal.store().orders(&filter).await?;
+        let same = |row: &OrderRecord| {
+            row.intent.decision == intent.decision && row.intent.side == intent.side
+        };
+        Ok(rows.into_iter().find(same))
     }
 
     /// Why an entry at a venue that has not answered yet is refused.

@@ -47,6 +47,15 @@ const RETRY: Duration = Duration::from_secs(2);
 /// How many orders the lists may be asked about in bulk before single rounds are cheaper.
 const BULK_FROM: usize = 3;
 
+/// Whether the rows are as the journal holds them, or may have changed since they were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    /// Nobody could change them.
+    JustRead,
+    /// The venue was waited for, and cancels could be asked.
+    Waited,
+}
+
 /// A desk that recovers, with the orders that the journal holds of it.
 pub(crate) struct Recovery {
     pub(crate) shared: Arc<Shared>,
@@ -59,7 +68,7 @@ impl Recovery {
     /// Recovers a venue. One that does not answer is halted, and recovered in the background once it does.
     pub(crate) async fn run(self) -> Result<VenueRecovery, RecoverError> {
         match self.reach().await {
-            Ok(()) => Ok(self.settle().await),
+            Ok(()) => Ok(self.settle(Since::JustRead).await),
             Err(RecoverError::Venue {
                 error: error @ (VenueError::Unreachable(_) | VenueError::Unreadable(_)),
                 ..
@@ -128,7 +137,7 @@ impl Recovery {
                 Err(error) => tracing::warn!(alias = %self.desk.alias, %error, "not reached yet"),
             }
         }
-        let report = self.settle().await;
+        let report = self.settle(Since::Waited).await;
         tracing::info!(alias = %self.desk.alias, ?report, "recovered in the background");
         self.lift_unreached().await;
     }
@@ -154,11 +163,12 @@ impl Recovery {
     }
 
     /// Starts a driver for each unfinished order and waits until each is settled, or its scope is halted.
-    async fn settle(&self) -> VenueRecovery {
+    async fn settle(&self, since: Since) -> VenueRecovery {
         let mut bulk = self.bulk().await;
         let before: Vec<OrderRecord> = self.rows.clone();
         let mut drivers = Vec::with_capacity(before.len());
         for row in &before {
+            let id = row.id;
             let line = Line::new(Some(row.clone()), true);
             let handle = line.handle.clone();
             self.shared
@@ -166,14 +176,14 @@ impl Recovery {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .insert(row.id, handle.clone());
-            let driver = Driver::new(
-                Arc::clone(&self.shared),
-                Arc::clone(&self.desk),
-                row.clone(),
-                line,
-            );
+            // From here on a cancel comes to the driver; one that was asked before is in the journal.
+            let row = match since {
+                Since::JustRead => row.clone(),
+                Since::Waited => self.read_again(row).await,
+            };
+            let driver = Driver::new(Arc::clone(&self.shared), Arc::clone(&self.desk), row, line);
             self.shared
-                .spawn(driver.resume(bulk.reports.remove(&row.id).unwrap_or_default()));
+                .spawn(driver.resume(bulk.reports.remove(&id).unwrap_or_default()));
             drivers.push(handle);
         }
         let deadline = tokio::time::Instant::now()
@@ -210,6 +220,18 @@ impl Recovery {
             Arc::clone(&self.desk),
         ));
         report
+    }
+
+    /// A row as it is now: it is an older one that its driver would have to find out about by a conflict.
+    async fn read_again(&self, row: &OrderRecord) -> OrderRecord {
+        match self.shared.journal.store().order(row.id).await {
+            Ok(Some(now)) => now,
+            Ok(None) => row.clone(),
+            Err(error) => {
+                tracing::warn!(id = %row.id, %error, "the row could not be read again");
+                row.clone()
+            }
+        }
     }
 
     /// Waits until an order is settled; `None` once doubt about it has halted its scope.
