@@ -45,7 +45,7 @@ impl Tap for Fails {
 
 #[tokio::test]
 async fn a_failed_sync_closes_the_journal() {
-    for landed in [false, true] {
+    let runs = [false, true].map(|landed| async move {
         let stage = Stage::new().await;
         let tap = Fails {
             armed: Arc::default(),
@@ -99,7 +99,8 @@ async fn a_failed_sync_closes_the_journal() {
         assert_eq!(ledger.one_order("resting").state, OrdState::Canceled);
         assert_eq!(ledger.one_order("failed").state, OrdState::Acked);
         assert_eq!(stage.orders().await, 2);
-    }
+    });
+    futures_util::future::join_all(runs).await;
 }
 
 /// Takes what room there is, under another venue's name.

@@ -1,5 +1,6 @@
 //! The bot dies at interesting moments, and its next start reads the journal from the disk.
 
+use serde_json::json;
 use surefill_core::{OrdState, PlaceError};
 
 use crate::bot::settled;
@@ -121,7 +122,7 @@ async fn what_happened_meanwhile_is_booked_once() {
 /// A cancel that was asked survives, and is repeated by whoever comes next.
 #[tokio::test]
 async fn it_dies_with_a_cancel_asked() {
-    for doing in ["reset_before", "drop_answer"] {
+    let runs = ["reset_before", "drop_answer"].map(|doing| async move {
         let stage = Stage::new().await;
         let bot = stage.bot().await;
         let intent = stage.intent("first", Fate::Rests).await;
@@ -139,7 +140,8 @@ async fn it_dies_with_a_cancel_asked() {
             OrdState::Canceled,
             "{doing}"
         );
-    }
+    });
+    futures_util::future::join_all(runs).await;
 }
 
 /// It dies after a cancel in doubt: the row ends, is watched, and nothing is sent by the next start either.
@@ -161,29 +163,43 @@ async fn it_dies_with_a_cancel_asked_in_doubt() {
     assert_eq!(stage.creates().await, 1);
 }
 
-/// A start while the venue is down is halted, refuses, and recovers by itself once it is up.
+/// A start while the venue is down: halted, what the journal holds is handed out, a cancel is durable at once; and once it is up all
+/// goes on by itself.
 #[tokio::test]
 async fn it_starts_while_the_venue_is_down() {
     let stage = Stage::new().await;
     let bot = stage.bot().await;
+    let resting = stage.intent("resting", Fate::Rests).await;
+    settled(&bot.order(resting.clone()).await).await;
+    let kept = stage.intent("kept", Fate::Rests).await;
+    settled(&bot.order(kept).await).await;
     stage.fault("create", "drop_answer", 0).await;
-    bot.begin(stage.intent("first", Fate::Fills).await);
-    stage.placed(1).await;
+    let first = stage.intent("first", Fate::Fills).await;
+    bot.begin(first.clone());
+    stage.placed(3).await;
     bot.crash();
-    stage
-        .post("/restart", serde_json::json!({"down_ms": 1_500}))
-        .await;
+    stage.post("/restart", json!({"down_ms": 1_500})).await;
     let bot = stage.bot().await;
-    if !bot.halts().is_empty() {
-        let refused = bot.place(stage.intent("other", Fate::Rests).await).await;
-        // It may have come up in between.
-        assert!(
-            matches!(refused, Err(PlaceError::Halted(_)) | Ok(_)),
-            "{refused:?}"
-        );
+    // Whether it is down still or up again by now:
+    for intent in [&first, &resting] {
+        let known = bot.place(intent.clone()).await.expect("known");
+        assert_eq!(known.order().id(), id_of(intent));
     }
+    let canceled = bot.cancel(id_of(&resting)).await.expect("asked");
+    assert!(canceled.cancel_requested || canceled.state.is_terminal());
+    let canceled = bot.cancel(id_of(&resting)).await.expect("asked again");
+    assert!(canceled.cancel_requested || canceled.state.is_terminal());
+    let other = bot.place(stage.intent("other", Fate::Rests).await).await;
+    let refused = matches!(
+        &other,
+        Err(PlaceError::Halted(_) | PlaceError::Doubt { .. })
+    );
+    assert!(refused || other.is_ok(), "{other:?}");
     let ledger = judge(&stage, bot).await;
     assert_eq!(ledger.one_order("first").state, OrdState::Filled);
+    assert_eq!(ledger.one_order("resting").state, OrdState::Canceled);
+    assert_eq!(ledger.one_order("kept").state, OrdState::Acked);
+    assert_eq!(stage.creates().await, 3 + usize::from(!refused));
 }
 
 /// The journal is lost and made anew: the order that it lacks halts its account, and its decision is not placed again.

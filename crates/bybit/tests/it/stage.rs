@@ -75,7 +75,10 @@ impl Stage {
         self.open_with(Options::default).await
     }
 
-    pub(crate) async fn open_with(&self, options: impl Fn() -> Options) -> SqliteStore {
+    pub(crate) async fn open_with(
+        &self,
+        options: impl Fn() -> Options + Send + Sync,
+    ) -> SqliteStore {
         let open = async || match SqliteStore::open_with(self.journal(), options()) {
             Ok(store) => Some(store),
             Err(StoreError::Held { .. }) => None,

@@ -1,10 +1,11 @@
 //! Each thing that can go wrong with a create, for an order that rests and one that fills at once: exactly one order.
 
-use surefill_core::{OrdState, PlaceError};
+use serde_json::json;
+use surefill_core::{HaltCause, OrdState, PlaceError};
 
 use crate::bot::settled;
 use crate::referee::judge;
-use crate::stage::{Fate, Stage, id_of};
+use crate::stage::{Fate, Stage, id_of, until};
 
 /// What happens to the first create.
 #[derive(Clone, Copy, Debug)]
@@ -230,4 +231,29 @@ async fn one_thing_after_the_other() {
     judge(&stage, bot).await.one_order("first");
     assert_eq!(stage.orders().await, 1);
     assert!(stage.creates().await >= 4);
+}
+
+/// A venue that takes one id twice, against its word, and hides the first order for too long: the second one is found out, it
+/// halts, and nothing more is placed. Without the venue's rule there are two, which is what the referee looks for elsewhere.
+#[tokio::test]
+async fn a_venue_that_breaks_its_word_is_found_out() {
+    let stage = Stage::new().await;
+    let bot = stage.bot().await;
+    stage.post("/rules", json!({"duplicate": "accepted"})).await;
+    let intent = stage.intent("first", Fate::Rests).await;
+    let id = id_of(&intent);
+    stage.hide(id, &["open", "closed", "fills"], 3_000).await;
+    stage.fault("create", "reset_after", 0).await;
+    bot.order(intent).await;
+    let halt = until("a halt", async || {
+        let mut halts = bot.halts().into_iter();
+        halts.find(|halt| halt.cause == HaltCause::SecondOrder { id })
+    })
+    .await;
+    assert!(halt.cause.needs_person());
+    assert_eq!(stage.orders().await, 2);
+    let sent = stage.creates().await;
+    let refused = bot.place(stage.intent("other", Fate::Rests).await).await;
+    assert!(matches!(refused, Err(PlaceError::Halted(_))), "{refused:?}");
+    assert_eq!(stage.creates().await, sent);
 }
