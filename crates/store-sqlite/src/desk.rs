@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use rusqlite::{Connection, OptionalExtension, params};
 use surefill_core::{
-    AccountId, Alias, Attempt, Begin, Begun, Change, ClOrdId, Entry, Fill, Gate, Halt, Lift,
+    AccountId, Alias, Attempt, Begin, Begun, Change, ClOrdId, Entry, Fill, Gate, Halt, Key, Lift,
     NonceScope, OrderRecord, StoreError, Transition, VenueTime,
 };
 
 use crate::error::Fault;
 use crate::read::{self, NameKind};
+use crate::recent::{Found, Recent};
 use crate::rows::{self, Head, json, ordered, parse, stored, time};
 
 /// How many words are kept at hand.
@@ -23,15 +24,9 @@ pub(crate) struct Desk {
     words: HashMap<Box<str>, i64>,
     halts: Option<Vec<Halt>>,
     next_seq: Option<i64>,
+    recent: Recent,
     /// A job asks for what is committed already to be durable, though it may write nothing itself.
     must_sync: bool,
-}
-
-/// Where an order stands in the file.
-struct Found {
-    seq: i64,
-    live: bool,
-    record: OrderRecord,
 }
 
 impl Desk {
@@ -41,6 +36,7 @@ impl Desk {
             words: HashMap::new(),
             halts: None,
             next_seq: None,
+            recent: Recent::default(),
             must_sync: false,
         }
     }
@@ -58,6 +54,7 @@ impl Desk {
         self.words.clear();
         self.halts = None;
         self.next_seq = None;
+        self.recent.clear();
         self.must_sync = false;
     }
 
@@ -102,43 +99,60 @@ impl Desk {
             ],
         )?;
         self.name(seq, venue, None, order)?;
+        self.recent.put(Found {
+            seq,
+            live: true,
+            record: order.clone(),
+        });
         Ok(Begun::Inserted(order.clone()))
     }
 
     pub(crate) fn apply(&mut self, change: &Change) -> Result<OrderRecord, Fault> {
         let id = change.id;
-        let found = self.find(id)?.ok_or(StoreError::NoSuchOrder { id })?;
-        let Found {
+        let found = match self.recent.take(id) {
+            Some(found) => found,
+            None => self.find(id)?.ok_or(StoreError::NoSuchOrder { id })?,
+        };
+        let (seq, live) = (found.seq, found.live);
+        let record = match self.change(&found, change) {
+            Ok(after) => after,
+            Err(fault) => {
+                self.recent.put(found);
+                return Err(fault);
+            }
+        };
+        let live = self.keep(seq, live, &record)?;
+        self.recent.put(Found {
             seq,
             live,
-            record: before,
-        } = found;
+            record: record.clone(),
+        });
+        Ok(record)
+    }
+
+    /// Writes all of a change but the row itself. It refuses before it writes.
+    fn change(&mut self, found: &Found, change: &Change) -> Result<OrderRecord, Fault> {
+        let (seq, before) = (found.seq, &found.record);
         if change.unless_halted
-            && let Some(halt) = self.covering(&before, |halt| halt.cause.needs_person())?
+            && let Some(halt) = self.covering(before, |halt| halt.cause.needs_person())?
         {
             return Err(StoreError::Halted(halt).into());
         }
         let account = self.word(before.account.as_str())?;
         let fresh = self.fresh(account, &change.fills)?;
         let after = before.apply(change, &fresh).map_err(StoreError::from)?;
-        let record = json(&after)?;
-        // From here on nothing refuses.
-        self.log(seq, &Transition::of(&before, &after, change))?;
+        self.log(seq, &Transition::of(before, &after, change))?;
         self.book(seq, account, &fresh)?;
         if let Some(attempt) = &change.next_attempt {
             self.attempt(seq, attempt)?;
         }
-        if after.order_ids.len() != before.order_ids.len()
-            || !change.marks.is_empty()
-            || change.next_attempt.is_some()
-        {
+        if change.order_id.is_some() || !change.marks.is_empty() || change.next_attempt.is_some() {
             let venue = self.word(after.alias().as_str())?;
-            self.name(seq, venue, Some(&before), &after)?;
+            self.name(seq, venue, Some(before), &after)?;
         }
         if let Some(halt) = &change.halt {
             self.halt(halt)?;
         }
-        self.keep(seq, live, &after, &record)?;
         Ok(after)
     }
 
@@ -426,15 +440,16 @@ impl Desk {
         before: Option<&OrderRecord>,
         after: &OrderRecord,
     ) -> Result<(), Fault> {
-        let keys = |row: &OrderRecord| {
-            let attempts = row.attempts.iter();
-            attempts.flat_map(|a| a.keys.clone()).collect::<Vec<_>>()
-        };
-        let known = before.map(keys).unwrap_or_default();
-        let mut fresh = keys(after);
-        fresh.retain(|key| !known.contains(key));
-        for key in &fresh {
-            self.insert_name(venue, NameKind::Key, key.as_str(), seq)?;
+        let known = before.map_or(&[][..], |row| &row.attempts);
+        let known = |key: &Key| known.iter().any(|attempt| attempt.keys.contains(key));
+        for (at, attempt) in after.attempts.iter().enumerate() {
+            let earlier = || after.attempts.iter().take(at);
+            let twice = |key: &Key| earlier().any(|attempt| attempt.keys.contains(key));
+            for key in &attempt.keys {
+                if !known(key) && !twice(key) {
+                    self.insert_name(venue, NameKind::Key, key.as_str(), seq)?;
+                }
+            }
         }
         let known = before.map_or(&[][..], |row| &row.order_ids);
         for order_id in after.order_ids.iter().filter(|id| !known.contains(id)) {
@@ -451,8 +466,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Stores the row where it belongs now.
-    fn keep(&self, seq: i64, live: bool, after: &OrderRecord, record: &str) -> Result<(), Fault> {
+    /// Stores the row where it belongs now; says whether that is among the live ones.
+    fn keep(&self, seq: i64, live: bool, after: &OrderRecord) -> Result<bool, Fault> {
         const TO_ORDERS: &str = "INSERT INTO orders (seq, id, venue, account, symbol, strategy, state,
                 created_at, record, attempt, wire, entry)
             SELECT seq, id, venue, account, symbol, strategy, ?2, created_at, ?3, attempt, wire, entry
@@ -461,6 +476,7 @@ impl Desk {
                 created_at, record, attempt, wire, entry)
             SELECT seq, id, venue, account, symbol, strategy, ?2, created_at, ?3, attempt, wire, entry
             FROM orders WHERE seq = ?1";
+        let record = json(after)?;
         let values = params![seq, after.state.as_str(), record];
         match (live, after.unfinished()) {
             (true, true) => {
@@ -484,7 +500,7 @@ impl Desk {
                 )?;
             }
         }
-        Ok(())
+        Ok(after.unfinished())
     }
 
     fn next_seq(&mut self) -> Result<i64, Fault> {

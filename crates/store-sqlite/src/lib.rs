@@ -10,6 +10,7 @@ mod open;
 mod place;
 mod read;
 mod reader;
+mod recent;
 mod rows;
 mod schema;
 mod store;
