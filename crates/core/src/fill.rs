@@ -38,3 +38,12 @@ pub struct Fill {
     /// Whether it can still be undone.
     pub settlement: Settlement,
 }
+
+impl Fill {
+    /// Whether this is the same execution of the same order; both of one account.
+    pub fn is(&self, other: &Self) -> bool {
+        self.exec_id == other.exec_id
+            && self.order_id == other.order_id
+            && self.symbol == other.symbol
+    }
+}

@@ -13,6 +13,8 @@ mod attempt;
 mod change;
 mod cl_ord_id;
 mod clock;
+mod decide;
+mod engine;
 mod fill;
 mod halt;
 mod intent;
@@ -35,6 +37,11 @@ pub use attempt::{Attempt, AttemptNo, AttemptState, Copies, Fence, RevocationSta
 pub use change::{Cause, Change, ChangeError, Durability, Mark, Transition};
 pub use cl_ord_id::{ClOrdId, ClOrdIdError};
 pub use clock::{BootTime, LocalMark, ManualTime, Reading, TimeSource, VenueClock};
+pub use decide::{Observation, Pursuit, Round, Situation, Step, decide};
+pub use engine::{
+    Alert, Alerts, CancelError, Cold, Engine, Event, Events, LimitError, Limits, LogAlerts, Order,
+    PlaceError, Placement, RecoverError, RecoveryReport, VenueRecovery,
+};
 pub use fill::{Fill, Settlement};
 pub use halt::{Halt, HaltCause, Lacking, Scope, ScopeError};
 pub use intent::{

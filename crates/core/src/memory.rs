@@ -84,10 +84,10 @@ impl MemoryStore {
         })
     }
 
-    /// The journal as the next process finds it: nothing committed is lost.
+    /// The journal as the next process finds it: nothing committed is lost, and what was lazy still may be, in a power cut.
     #[must_use]
     pub fn crash(&self) -> Self {
-        self.power_cut(0)
+        Self::over(self.take())
     }
 
     /// The journal as the next process finds it after the newest `lose` lazy commits went with the power.
@@ -95,18 +95,17 @@ impl MemoryStore {
     /// Never more than those since the last sync, and always a suffix.
     #[must_use]
     pub fn power_cut(&self, lose: usize) -> Self {
-        let taken = self
-            .tables
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let mut tables = taken.unwrap_or_default();
+        let mut tables = self.take();
         let keep = tables.lazy.len().saturating_sub(lose);
         for undos in tables.lazy.split_off(keep).into_iter().rev() {
             undos.into_iter().rev().for_each(|undo| tables.undo(undo));
         }
         tables.lazy.clear();
         Self::over(tables)
+    }
+
+    fn take(&self) -> Tables {
+        self.lock().take().unwrap_or_default()
     }
 
     fn over(tables: Tables) -> Self {

@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 
 use crate::{
     AccountId, Alias, AmendOutcome, AsOf, Attempt, AttemptNo, CancelAllOutcome, CancelOutcome,
-    ClOrdId, ExecReport, Fence, Fill, Handle, HeldBack, Journaled, Lookup, NonceScope, Nonces,
+    ClOrdId, ExecReport, Fence, Fill, Handle, HeldBack, Journaled, Key, Lookup, NonceScope, Nonces,
     OrderIntent, OrderRecord, Qty, Rate, Reason, Revocation, Submission, Symbol, VenueClock,
     VenueProfile, VenueTime,
 };
@@ -299,6 +299,9 @@ pub trait Venue: Debug + Send + Sync + 'static {
 
     /// The account that the keys belong to, read from the venue.
     async fn account(&self) -> Result<AccountId, VenueError>;
+
+    /// The id that a key spells, where the venue's spelling can be read back and carries our tag.
+    fn spelled_id(&self, key: &Key) -> Option<ClOrdId>;
 
     /// Fetches, or takes from the adapter's cache, what must be known before a request can be built.
     async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError>;

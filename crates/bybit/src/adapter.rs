@@ -1,0 +1,406 @@
+//! The contract, out of the parts: glue only.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_core::stream::BoxStream;
+use surefill_core::{
+    AccountId, Amend, AmendOutcome, Attempt, CancelAllOutcome, CancelOutcome, ClOrdId, ExecReport,
+    Facts, Fill, Go, Handle, HeldBack, Instrument, Journaled, Key, Lookup, NotSent, OrderIntent,
+    OrderRecord, Position, PrepareError, RateClass, Reading, Revocation, Snapshot, Submission,
+    Symbol, Ticket, UnknownCause, Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
+};
+
+use crate::client::{Client, Query, Read};
+use crate::codes::PARAMETER;
+use crate::outcome;
+use crate::prepare::{CATEGORY, Listed, SETTLE_COIN, Wire, prepare};
+use crate::reader::{Reader, in_window, of_symbol, ours_whole, spans, whole, windows};
+use crate::rows::{FillRow, OrderRow, Page, ReadFailure};
+use crate::wire::{ByLink, CancelAll};
+use crate::{Network, id, market, sign};
+
+/// Filters change twice a month; they are asked for again after a day, and after a refusal of parameters.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Bybit, connected.
+#[derive(Debug)]
+pub(crate) struct Adapter {
+    reader: Reader,
+    profile: VenueProfile,
+    network: Network,
+    listed: Mutex<HashMap<Symbol, (VenueTime, Facts)>>,
+}
+
+impl Adapter {
+    pub(crate) fn new(
+        ctx: VenueCtx,
+        profile: VenueProfile,
+        network: Network,
+        client: Client,
+    ) -> Self {
+        Self {
+            reader: Reader { ctx, client },
+            profile,
+            network,
+            listed: Mutex::default(),
+        }
+    }
+
+    /// One round for one order: open, closed, fills. Nothing that failed is passed over.
+    async fn round(&self, order: &OrderRecord) -> Result<Lookup, ReadFailure> {
+        let key = id::spell(&order.id);
+        let by_key = || of_symbol(Some(order.symbol())).with("orderLinkId", &key);
+        let now = self.reader.clock().await?.now;
+        let begun = self.reader.as_of(self.reader.ctx.clock.begun())?;
+        let mut orders = whole(self.reader.order_rows(Read::OpenOrders, by_key()).await?)?;
+        let windows = windows(order.created_at, now);
+        for window in &windows {
+            let query = in_window(by_key(), *window);
+            orders.extend(whole(
+                self.reader.order_rows(Read::ClosedOrders, query).await?,
+            )?);
+        }
+        let mut fills: Vec<FillRow> = Vec::new();
+        let mut seen = HashSet::new();
+        for window in &windows {
+            let rows = self.reader.fill_rows(in_window(by_key(), *window)).await?;
+            for row in whole(rows)? {
+                if seen.insert((row.fill.order_id.clone(), row.fill.exec_id.clone())) {
+                    fills.push(row);
+                }
+            }
+        }
+        let ended = self.reader.as_of(self.reader.ctx.clock.ended())?;
+        Ok(outcome::lookup(&key, &orders, fills, begun, ended))
+    }
+
+    fn kept(&self, symbol: &Symbol, now: VenueTime) -> Option<Facts> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, facts) = listed.get(symbol)?;
+        (now.since(*since) < FRESH).then(|| facts.clone())
+    }
+
+    /// Asks for one symbol; one that the venue does not list is known as such.
+    async fn list_symbol(&self, symbol: &Symbol) -> Result<Listed, ReadFailure> {
+        let query = Query::new()
+            .with("category", CATEGORY)
+            .with("symbol", symbol);
+        let sent = self.reader.read(Read::Instruments, &query).await?;
+        let page = match market::instruments(&sent) {
+            Err(ReadFailure::Refused(reason)) if *reason.code == *PARAMETER.to_string() => {
+                return Ok(unlisted(symbol));
+            }
+            page => page?,
+        };
+        if let Some(row) = page.unreadable.first() {
+            return Err(ReadFailure::unreadable(format!("{symbol}: {}", row.why)));
+        }
+        let mut rows = page.rows.into_iter();
+        let filters = rows.find(|row| row.instrument.symbol == *symbol);
+        Ok(Listed {
+            filters,
+            ..unlisted(symbol)
+        })
+    }
+}
+
+fn unlisted(symbol: &Symbol) -> Listed {
+    Listed {
+        symbol: symbol.clone(),
+        filters: None,
+    }
+}
+
+/// The rows as reports, without second attempts that were refused as duplicates: they say nothing about the live order.
+fn reports(page: Page<OrderRow>) -> Result<Vec<ExecReport>, ReadFailure> {
+    let mut reports = Vec::with_capacity(page.rows.len());
+    for row in ours_whole(page)? {
+        if row.is_refused_duplicate() {
+            continue;
+        }
+        match row.report() {
+            Some(report) => reports.push(report),
+            None => {
+                let ours = row
+                    .key
+                    .as_ref()
+                    .is_some_and(|key| id::read(key.as_str()).is_some());
+                let why = format!("order status {}", row.status.as_str());
+                if ours {
+                    return Err(ReadFailure::unreadable(why));
+                }
+                tracing::warn!(order_id = %row.order_id, %why, "a foreign order cannot be read");
+            }
+        }
+    }
+    Ok(reports)
+}
+
+fn unknown(failure: &ReadFailure) -> UnknownCause {
+    UnknownCause::new(failure)
+}
+
+#[async_trait]
+impl Venue for Adapter {
+    fn profile(&self) -> &VenueProfile {
+        &self.profile
+    }
+
+    async fn account(&self) -> Result<AccountId, VenueError> {
+        let sent = self.reader.read(Read::ApiKey, &Query::new()).await?;
+        let uid = market::user_id(&sent)?;
+        let network = self.network.as_str();
+        Ok(AccountId::new(self.profile.name.as_str(), network, &uid))
+    }
+
+    fn spelled_id(&self, key: &Key) -> Option<ClOrdId> {
+        id::read(key.as_str())
+    }
+
+    async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError> {
+        let now = self.reader.clock().await?.now;
+        if let Some(facts) = self.kept(&intent.symbol, now) {
+            return Ok(facts);
+        }
+        let listed = self.list_symbol(&intent.symbol).await?;
+        let known = listed.filters.is_some();
+        let facts = Facts::new(listed);
+        if known {
+            let mut kept = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.insert(intent.symbol.clone(), (now, facts.clone()));
+        }
+        Ok(facts)
+    }
+
+    fn prepare(
+        &self,
+        id: &ClOrdId,
+        intent: &OrderIntent,
+        ticket: &Ticket,
+    ) -> Result<Attempt, PrepareError> {
+        prepare(id, intent, ticket, self.reader.client.receive_window())
+    }
+
+    async fn submit(&self, attempt: &Journaled<Attempt>, go: &Go) -> Submission {
+        let (Some(wire), Some(key)) = (Wire::decode(attempt), attempt.keys.first()) else {
+            return Submission::Unknown(UnknownCause::new("the attempt is not in our format"));
+        };
+        // The gateway would refuse it: past the window, whatever `go` knows. Never refused here for being ahead of a slow clock.
+        let late = |reading: Reading| {
+            !sign::gateway_accepts(
+                reading.latest().max(wire.timestamp),
+                wire.timestamp,
+                wire.receive_window,
+            )
+        };
+        if self.reader.ctx.clock.read().is_some_and(late) {
+            return Submission::NotSent(NotSent::HeldBack(HeldBack::Fence));
+        }
+        let mark = self.reader.ctx.clock.mark();
+        let sent = self.reader.client.create(&wire, go).await;
+        self.reader.hear(mark, &sent);
+        let submission = outcome::submission(&sent, key.as_str());
+        if let Submission::Rejected(reject) = &submission
+            && *reject.reason.code == *PARAMETER.to_string()
+        {
+            let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            listed.clear();
+        }
+        submission
+    }
+
+    async fn lookup(&self, order: &OrderRecord) -> Lookup {
+        self.round(order)
+            .await
+            .unwrap_or_else(|failure| Lookup::Inconclusive(unknown(&failure)))
+    }
+
+    async fn revoke(&self, _: &Journaled<Attempt>) -> Revocation {
+        Revocation::Unsupported
+    }
+
+    async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
+        self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        let at = match self.reader.stamp().await {
+            Ok(at) => at,
+            Err(failure) => return CancelOutcome::Unknown(unknown(&failure)),
+        };
+        let key = id::spell(&order.id);
+        let body = ByLink {
+            category: CATEGORY,
+            symbol: order.symbol().as_str(),
+            order_link_id: &key,
+            qty: None,
+            price: None,
+        };
+        let mark = self.reader.ctx.clock.mark();
+        let sent = self.reader.client.cancel(at, &body).await;
+        self.reader.hear(mark, &sent);
+        outcome::cancel(&sent, &key)
+    }
+
+    async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
+        self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        let at = self.reader.stamp().await?;
+        let body = CancelAll {
+            category: CATEGORY,
+            symbol: symbol.map(Symbol::as_str),
+            settle_coin: symbol.is_none().then_some(SETTLE_COIN),
+        };
+        let mark = self.reader.ctx.clock.mark();
+        let sent = self.reader.client.cancel_all(at, &body).await;
+        self.reader.hear(mark, &sent);
+        outcome::cancel_all(&sent)
+    }
+
+    async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
+        self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        let at = match self.reader.stamp().await {
+            Ok(at) => at,
+            Err(failure) => {
+                let why = NotSent::Connect(failure.to_string().into());
+                return AmendOutcome::NotSent(why);
+            }
+        };
+        let key = id::spell(&request.id);
+        let body = ByLink {
+            category: CATEGORY,
+            symbol: request.symbol.as_str(),
+            order_link_id: &key,
+            qty: request.order_qty.map(|qty| qty.to_string()),
+            price: request.price.map(|price| price.to_string()),
+        };
+        let mark = self.reader.ctx.clock.mark();
+        let sent = self.reader.client.amend(at, &body).await;
+        self.reader.hear(mark, &sent);
+        outcome::amend(&sent, &key)
+    }
+
+    async fn open_orders(
+        &self,
+        symbol: Option<&Symbol>,
+    ) -> Result<Snapshot<ExecReport>, VenueError> {
+        let query = of_symbol(symbol).with("openOnly", 0);
+        self.reader
+            .snapshot(async { reports(self.reader.order_rows(Read::OpenOrders, query).await?) })
+            .await
+    }
+
+    async fn closed_since(
+        &self,
+        symbol: Option<&Symbol>,
+        since: VenueTime,
+    ) -> Result<Snapshot<ExecReport>, VenueError> {
+        let to = self
+            .reader
+            .clock()
+            .await?
+            .now
+            .after(Duration::from_secs(60));
+        self.reader
+            .snapshot(async {
+                let mut all = Vec::new();
+                for span in spans(since, to) {
+                    let query = in_window(of_symbol(symbol), Some(span));
+                    all.extend(reports(
+                        self.reader.order_rows(Read::ClosedOrders, query).await?,
+                    )?);
+                }
+                Ok(all)
+            })
+            .await
+    }
+
+    async fn fills_since(
+        &self,
+        symbol: Option<&Symbol>,
+        since: VenueTime,
+    ) -> Result<Snapshot<(Handle, Fill)>, VenueError> {
+        let to = self
+            .reader
+            .clock()
+            .await?
+            .now
+            .after(Duration::from_secs(60));
+        let handle = |row: FillRow| {
+            let handle = Handle {
+                key: row.key,
+                order_id: Some(row.fill.order_id.clone()),
+            };
+            (handle, row.fill)
+        };
+        self.reader
+            .snapshot(async {
+                let mut all = Vec::new();
+                for span in spans(since, to) {
+                    let mut query = Query::new().with("category", CATEGORY);
+                    if let Some(symbol) = symbol {
+                        query = query.with("symbol", symbol);
+                    }
+                    let page = self.reader.fill_rows(in_window(query, Some(span))).await?;
+                    all.extend(ours_whole(page)?.into_iter().map(handle));
+                }
+                Ok(all)
+            })
+            .await
+    }
+
+    async fn positions(&self) -> Result<Snapshot<Position>, VenueError> {
+        let query = of_symbol(None).with("limit", 200);
+        self.reader
+            .snapshot(async {
+                let page = self
+                    .reader
+                    .list(Read::Positions, query, market::positions, |row| {
+                        (row.symbol.clone(), row.position_idx.clone())
+                    })
+                    .await?;
+                let mut sums: Vec<Position> = Vec::new();
+                for row in whole(page)?
+                    .into_iter()
+                    .filter(|row| !row.signed_qty.is_zero())
+                {
+                    match sums.iter_mut().find(|sum| sum.symbol == row.symbol) {
+                        None => sums.push(Position {
+                            symbol: row.symbol,
+                            signed_qty: row.signed_qty,
+                        }),
+                        Some(sum) => {
+                            let both = sum.signed_qty.checked_add(row.signed_qty);
+                            sum.signed_qty = both
+                                .ok_or_else(|| ReadFailure::unreadable("positions do not fit"))?;
+                        }
+                    }
+                }
+                sums.retain(|sum| !sum.signed_qty.is_zero());
+                Ok(sums)
+            })
+            .await
+    }
+
+    async fn follow(&self) -> Result<BoxStream<'static, VenueEvent>, VenueError> {
+        Err(VenueError::Unsupported("a stream"))
+    }
+
+    async fn instruments(&self) -> Result<Vec<Instrument>, VenueError> {
+        let query = Query::new().with("category", CATEGORY).with("limit", 1_000);
+        let page = self
+            .reader
+            .list(Read::Instruments, query, market::instruments, |row| {
+                row.instrument.symbol.clone()
+            })
+            .await?;
+        let ours = page.rows.into_iter().filter(|row| {
+            let coin = row.settle_coin.as_ref();
+            coin.is_none_or(|coin| coin.as_str() == SETTLE_COIN)
+        });
+        Ok(ours.map(|row| row.instrument).collect())
+    }
+
+    async fn venue_time(&self) -> Result<VenueTime, VenueError> {
+        Ok(self.reader.ask_time().await?)
+    }
+}

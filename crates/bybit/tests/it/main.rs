@@ -1,0 +1,18 @@
+//! Bybit's adapter: the shared vectors through its real functions, and the adapter against a scripted server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "test code"
+)]
+
+mod acts;
+mod engine;
+mod lists;
+mod prepare;
+mod secrets;
+mod server;
+mod vectors;
+mod world;

@@ -1,0 +1,181 @@
+//! What this process remembers of an order: lost in a crash, and safe to lose.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::absence::Rounds;
+use super::{Case, Observation, Round, Situation, Step};
+use crate::{
+    CancelOutcome, ExecId, Fill, Lookup, NotSent, OrdState, OrderId, OrderRecord, Revocation,
+    Submission, VenueProfile, VenueTime,
+};
+
+/// What this process remembers of an order.
+#[derive(Clone, Debug, Default)]
+pub struct Pursuit {
+    /// A send is under way: its answer comes first.
+    pub(crate) in_flight: bool,
+    /// The last send was taken under a receipt.
+    pub(crate) received: bool,
+    /// This process claimed the doubt.
+    pub(crate) claimed: bool,
+    /// Rounds since the row last changed its state.
+    pub(crate) looks: u32,
+    pub(crate) rounds: Rounds,
+    /// Nothing is sent again before this.
+    pub(crate) not_before: Option<VenueTime>,
+    pub(crate) failed_connects: u32,
+    pub(crate) last_replay: Option<VenueTime>,
+    pub(crate) last_cancel: Option<VenueTime>,
+    pub(crate) last_revoke: Option<VenueTime>,
+    pub(crate) unrevocable: bool,
+    booked: HashSet<(OrderId, ExecId)>,
+}
+
+/// The longest wait between two tries to connect.
+const MAX_CONNECT_BACKOFF: Duration = Duration::from_secs(5);
+
+impl Pursuit {
+    /// Remembers fills that the journal holds, so that they are no news.
+    pub fn booked<'f>(&mut self, fills: impl IntoIterator<Item = &'f Fill>) {
+        let ids = fills
+            .into_iter()
+            .map(|fill| (fill.order_id.clone(), fill.exec_id.clone()));
+        self.booked.extend(ids);
+    }
+
+    /// A send of an attempt is about to begin.
+    pub fn sending(&mut self) {
+        self.in_flight = true;
+        self.received = false;
+        self.looks = 0;
+        // A round from before says nothing of this copy.
+        self.rounds = Rounds::default();
+    }
+
+    /// Nothing is sent again before this instant.
+    pub fn hold_until(&mut self, instant: VenueTime) {
+        self.not_before = Some(self.not_before.unwrap_or_default().max(instant));
+    }
+
+    /// Whether the journal does not hold the fill, as far as this process knows.
+    pub(crate) fn is_fresh(&self, fill: &Fill) -> bool {
+        !self
+            .booked
+            .contains(&(fill.order_id.clone(), fill.exec_id.clone()))
+    }
+
+    /// Takes in what was seen, and what was decided about it. Call it after [`super::decide`], before the step is taken.
+    pub fn note(
+        &mut self,
+        order: &OrderRecord,
+        profile: &VenueProfile,
+        seen: &Observation<'_>,
+        step: &Step,
+        at: &Situation,
+    ) {
+        let now = at.now.now;
+        match seen {
+            Observation::Sent { answer, .. } => self.answered(answer, profile, now),
+            Observation::Looked(Lookup::Absent { begun, ended }) => {
+                let round = Round {
+                    begun: *begun,
+                    ended: *ended,
+                };
+                let case = Case {
+                    order,
+                    pursuit: self,
+                    profile,
+                    at,
+                };
+                let rounds = case.pursuit.rounds.with(round, &case);
+                self.rounds = rounds;
+                self.looks = self.looks.saturating_add(1);
+            }
+            // The rounds before a sighting were wrong, or are outdated.
+            Observation::Looked(Lookup::Found(_))
+            | Observation::Report(_)
+            | Observation::CancelAnswer(CancelOutcome::Canceled(_)) => {
+                self.rounds = Rounds::default();
+            }
+            Observation::Looked(Lookup::Inconclusive(_)) => {
+                self.looks = self.looks.saturating_add(1);
+            }
+            Observation::Revoked {
+                answer: Revocation::Unsupported,
+                ..
+            } => self.unrevocable = true,
+            Observation::Revoked { .. }
+            | Observation::CancelAnswer(
+                CancelOutcome::Taken
+                | CancelOutcome::NotOpen
+                | CancelOutcome::NotYet
+                | CancelOutcome::Unknown(_),
+            )
+            | Observation::Resume => {}
+        }
+        match step {
+            Step::Advance(change) => {
+                if let Some(to) = change.to {
+                    self.claimed = to == OrdState::Reconciling;
+                    self.looks = 0;
+                }
+                self.booked(&change.fills);
+            }
+            Step::Replay { .. } => self.last_replay = Some(now),
+            Step::Cancel => self.last_cancel = Some(now),
+            Step::Revoke { .. } => self.last_revoke = Some(now),
+            Step::LookAgain { .. }
+            | Step::Wait { .. }
+            | Step::NewAttempt
+            | Step::Halt { .. }
+            | Step::Nothing => {}
+        }
+    }
+
+    fn answered(&mut self, answer: &Submission, profile: &VenueProfile, now: VenueTime) {
+        self.in_flight = false;
+        self.received = matches!(answer, Submission::Received(_));
+        let soon = profile.absence.lag.value() / 10;
+        match answer {
+            Submission::NotTaken { retry_after, .. } => {
+                self.not_before = Some(now.after(retry_after.unwrap_or(soon)));
+            }
+            Submission::NotSent(NotSent::Connect(_)) => {
+                let backoff = soon.saturating_mul(1 << self.failed_connects.min(10));
+                self.failed_connects = self.failed_connects.saturating_add(1);
+                self.not_before = Some(now.after(backoff.min(MAX_CONNECT_BACKOFF)));
+            }
+            Submission::NotSent(NotSent::HeldBack(_)) => {
+                self.not_before = Some(now.after(Duration::from_millis(1)));
+            }
+            Submission::Acked(_)
+            | Submission::Received(_)
+            | Submission::Rejected(_)
+            | Submission::Duplicate(_)
+            | Submission::Unknown(_) => {
+                self.failed_connects = 0;
+            }
+        }
+    }
+
+    /// Whether a cancel may go out again.
+    pub(crate) fn cancel_due(&self, case: &Case<'_>) -> bool {
+        self.spaced(self.last_cancel, case)
+    }
+
+    /// Whether the bytes may go out again.
+    pub(crate) fn replay_due(&self, case: &Case<'_>) -> bool {
+        self.spaced(self.last_replay, case)
+    }
+
+    /// Whether a revocation may go out again.
+    pub(crate) fn revoke_due(&self, case: &Case<'_>) -> bool {
+        self.spaced(self.last_revoke, case)
+    }
+
+    fn spaced(&self, last: Option<VenueTime>, case: &Case<'_>) -> bool {
+        let wait = (case.profile.absence.lag.value() / 2).max(Duration::from_millis(20));
+        last.is_none_or(|last| case.at.now.now >= last.after(wait))
+    }
+}

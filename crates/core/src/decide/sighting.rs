@@ -1,0 +1,298 @@
+//! What a report changes: adopted only when it is the same order.
+
+use super::{Case, Step};
+use crate::{
+    Amount, Cause, Change, ExecReport, Fill, Halt, HaltCause, Mark, OrdState, OrdStatus, OrderId,
+    Qty, Watch,
+};
+
+impl Case<'_> {
+    /// The venue speaks of the order: one report per venue order id.
+    pub(super) fn sighted(self, reports: &[ExecReport], cause: Cause) -> Step {
+        if let Some(step) = self.other_terms(reports, cause) {
+            return step;
+        }
+        if let Some(step) = self.second_order(reports, cause) {
+            return step;
+        }
+        if let Some(step) = self.others_fills(reports, cause) {
+            return step;
+        }
+        let step = match self.primary(reports) {
+            Some(report) if self.order.state.is_terminal() => self.late(report, cause),
+            Some(report) => self.adopt(report, cause),
+            None => None,
+        };
+        step.unwrap_or_else(|| self.resume())
+    }
+
+    /// Our id with other terms than were sent is not adopted.
+    fn other_terms(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
+        let differs = reports.iter().find_map(|report| {
+            report
+                .seen
+                .disagreement(&self.order.intent)
+                .or_else(|| self.overfilled(report))
+        })?;
+        let alarm = HaltCause::TermsDiffer { id: self.order.id };
+        if self.at.raised(&alarm) {
+            return Some(Step::LookAgain {
+                after: self.slowly(),
+            });
+        }
+        let scope = self.order.account_scope();
+        let halt = Halt::new(scope, alarm, self.at.now.now, &differs);
+        Some(Step::advance(self.change(cause, differs).halting(halt)))
+    }
+
+    fn overfilled(&self, report: &ExecReport) -> Option<String> {
+        let Amount::Base(ordered) = self.order.intent.amount else {
+            return None;
+        };
+        let cum_qty = report.cum_qty.filter(|cum_qty| *cum_qty > ordered)?;
+        Some(format!("{cum_qty} executed, {ordered} ordered"))
+    }
+
+    /// More than one venue order id for one intent breaches "at most one".
+    fn second_order(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
+        if self.profile.successors {
+            return None;
+        }
+        let mut known: Vec<&OrderId> = self.order.order_ids.iter().collect();
+        for report in reports {
+            let Some(order_id) = &report.handle.order_id else {
+                continue;
+            };
+            if known.contains(&order_id) {
+                continue;
+            }
+            if known.is_empty() {
+                known.push(order_id);
+                continue;
+            }
+            let alarm = HaltCause::SecondOrder { id: self.order.id };
+            let text = format!("order {order_id} beside {}", known.first()?);
+            let halt = Halt::new(self.order.account_scope(), alarm, self.at.now.now, &text);
+            let mut change = self.change(cause, text).halting(halt);
+            // The first report's id must be on the row before the second's.
+            let first = reports
+                .iter()
+                .find_map(|report| report.handle.order_id.clone());
+            change.order_id = if self.order.order_ids.is_empty() {
+                first
+            } else {
+                Some(order_id.clone())
+            };
+            change.fills = self.unbooked(&report.fills);
+            return Some(Step::advance(change));
+        }
+        None
+    }
+
+    /// Fills of orders that the row knows and does not stand for, a second one or a predecessor, are booked first.
+    fn others_fills(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
+        let primary = self.primary(reports);
+        let others = reports
+            .iter()
+            .filter(|report| primary.is_none_or(|primary| !std::ptr::eq(primary, *report)));
+        let fills: Vec<Fill> = others
+            .flat_map(|report| self.unbooked(&report.fills))
+            .collect();
+        if fills.is_empty() {
+            return None;
+        }
+        let mut change = self.change(cause, "fills of another order of the same intent");
+        change.fills = fills;
+        Some(Step::advance(change))
+    }
+
+    /// The report that speaks of the order that the row stands for.
+    fn primary<'r>(&self, reports: &'r [ExecReport]) -> Option<&'r ExecReport> {
+        let known = &self.order.order_ids;
+        let row = if self.profile.successors {
+            // A successor under a new id speaks for the row, its predecessor does not any more.
+            let new = |report: &&ExecReport| {
+                let order_id = report.handle.order_id.as_ref();
+                order_id.is_some_and(|order_id| !known.contains(order_id))
+            };
+            if let Some(successor) = reports.iter().rev().find(new) {
+                return Some(successor);
+            }
+            known.last()
+        } else {
+            known.first()
+        };
+        reports.iter().find(|report| {
+            row.is_none()
+                || report.handle.order_id.is_none()
+                || report.handle.order_id.as_ref() == row
+        })
+    }
+
+    fn unbooked(&self, fills: &[Fill]) -> Vec<Fill> {
+        fills
+            .iter()
+            .filter(|fill| self.pursuit.is_fresh(fill))
+            .cloned()
+            .collect()
+    }
+
+    /// What the report adds, without a change of state; `true` when there is news.
+    fn news(&self, report: &ExecReport, change: &mut Change) -> bool {
+        let order_id = report.handle.order_id.clone();
+        change.order_id = order_id.filter(|order_id| !self.order.order_ids.contains(order_id));
+        change.cum_qty = report
+            .cum_qty
+            .filter(|cum_qty| *cum_qty > self.order.cum_qty);
+        change.fills = self.unbooked(&report.fills);
+        change.avg_px = report.avg_px;
+        change.order_id.is_some() || change.cum_qty.is_some() || !change.fills.is_empty()
+    }
+
+    /// Executed, after the report.
+    fn cum_after(&self, report: &ExecReport, change: &Change) -> Qty {
+        let fresh = change
+            .fills
+            .iter()
+            .try_fold(self.order.booked_qty, |sum, fill| {
+                sum.checked_add(fill.last_qty)
+            });
+        let booked = fresh.unwrap_or(self.order.booked_qty);
+        self.order
+            .cum_qty
+            .max(booked)
+            .max(report.cum_qty.unwrap_or_default())
+    }
+
+    /// A report about an order that has not ended.
+    fn adopt(self, report: &ExecReport, cause: Cause) -> Option<Step> {
+        let mut change = self.change(cause, describe(report));
+        let news = self.news(report, &mut change);
+        let cum_qty = self.cum_after(report, &change);
+        let executed = !cum_qty.is_zero();
+        let target = match report.status {
+            OrdStatus::Open if executed => Some(OrdState::Partial),
+            OrdStatus::Open => Some(OrdState::Acked),
+            OrdStatus::NotShown => executed.then_some(OrdState::Partial),
+            OrdStatus::Filled => Some(OrdState::Filled),
+            OrdStatus::Canceled => Some(OrdState::Canceled),
+            OrdStatus::Rejected if executed => Some(OrdState::Canceled),
+            OrdStatus::Rejected => Some(OrdState::Rejected),
+        };
+        let state = self.order.state;
+        let to = match target {
+            // A copy that nobody sent got through while each that we know was turned away: find out.
+            Some(_) if state == OrdState::Pending => Some(OrdState::Unknown),
+            // An older report: Partial does not become Acked again.
+            Some(OrdState::Acked) if state == OrdState::Partial => None,
+            Some(target) if target == state => None,
+            target => target,
+        };
+        // A report without an order id is evidence all the same: absence is never final from here on.
+        let unmarked = change.order_id.is_none() && !self.order.admitted();
+        if to.is_none() && !news && !unmarked {
+            return None;
+        }
+        if unmarked && let Some(last) = self.order.last_attempt() {
+            change = change.mark(last.no, Mark::Admitted);
+        }
+        if let Some(to) = to {
+            change.to = Some(to);
+            if to.is_terminal() {
+                change.reason.clone_from(&report.reason);
+            }
+        }
+        Some(Step::advance(change))
+    }
+
+    /// A report about an order whose row has ended.
+    fn late(self, report: &ExecReport, cause: Cause) -> Option<Step> {
+        let mut change = self.change(cause, describe(report));
+        let news = self.news(report, &mut change);
+        // Ended without a word of it at the venue: whatever lives there must not.
+        if self.order.watch.is_some() || !self.order.admitted() {
+            return self.surfaced(report, change, news);
+        }
+        if !news {
+            return None;
+        }
+        let booked = change
+            .fills
+            .iter()
+            .try_fold(self.order.booked_qty, |sum, fill| {
+                sum.checked_add(fill.last_qty)
+            });
+        let beyond =
+            booked.is_none_or(|booked| booked > self.order.cum_qty) || change.cum_qty.is_some();
+        let alarm = HaltCause::LateFill { id: self.order.id };
+        if beyond && !self.at.raised(&alarm) {
+            let text = format!(
+                "ended with {}, and now {}",
+                self.order.cum_qty,
+                describe(report)
+            );
+            change.halt = Some(Halt::new(
+                self.order.symbol_scope(),
+                alarm,
+                self.at.now.now,
+                text,
+            ));
+        }
+        Some(Step::advance(change))
+    }
+
+    /// An order came to light whose row had ended without one.
+    fn surfaced(self, report: &ExecReport, mut change: Change, news: bool) -> Option<Step> {
+        let ended = match report.status {
+            OrdStatus::Open | OrdStatus::NotShown => false,
+            OrdStatus::Filled | OrdStatus::Canceled | OrdStatus::Rejected => true,
+        };
+        let lived =
+            report.status != OrdStatus::Rejected || !self.cum_after(report, &change).is_zero();
+        let alarm = HaltCause::Surprise { id: self.order.id };
+        if lived && !self.at.raised(&alarm) {
+            let text = format!("{} row, and now {}", self.order.state, describe(report));
+            change.halt = Some(Halt::new(
+                self.order.account_scope(),
+                alarm,
+                self.at.now.now,
+                text,
+            ));
+        }
+        if ended && self.order.watch.is_some() {
+            change.watch = Some(None);
+            return Some(Step::advance(change));
+        }
+        if ended {
+            return (news || change.halt.is_some()).then(|| Step::advance(change));
+        }
+        if self.order.watch != Some(Watch::Surfaced) {
+            change = change.watched(Watch::Surfaced);
+            return Some(Step::advance(change));
+        }
+        (news || change.halt.is_some()).then(|| Step::advance(change))
+    }
+}
+
+fn describe(report: &ExecReport) -> String {
+    let status = match report.status {
+        OrdStatus::Open => "open",
+        OrdStatus::Filled => "filled",
+        OrdStatus::Canceled => "canceled",
+        OrdStatus::Rejected => "rejected",
+        OrdStatus::NotShown => "fills only",
+    };
+    let order_id = report
+        .handle
+        .order_id
+        .as_ref()
+        .map_or("", |order_id| order_id.as_str());
+    let cum_qty = report
+        .cum_qty
+        .map_or_else(String::new, |cum_qty| format!(", {cum_qty} executed"));
+    let reason = report
+        .reason
+        .as_ref()
+        .map_or_else(String::new, |reason| format!(" ({reason})"));
+    format!("{status} {order_id}{cum_qty}{reason}")
+}

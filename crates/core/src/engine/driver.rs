@@ -1,0 +1,640 @@
+//! One order's driver: the only writer of its row. It takes the steps that `decide` names, and nothing else.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::desk::{Desk, TicketError};
+use super::shared::{DriverHandle, Message, Phase, Published, Shared};
+use super::{Alert, CancelError};
+use crate::{
+    Attempt, AttemptNo, CancelOutcome, Cause, Change, Copies, ExecReport, Go, Halt, HaltCause,
+    HeldBack, Journaled, Lift, Lookup, Mark, NotSent, Observation, OrdState, OrderRecord, Pursuit,
+    Reading, Revocation, Scope, Step, Stop, StoreError, Submission, Transition, VenueTime, decide,
+};
+
+/// What was just seen, owned.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Resume,
+    Sent {
+        no: AttemptNo,
+        answer: Submission,
+        first: bool,
+    },
+    Looked(Lookup),
+    Report(Box<ExecReport>),
+    CancelAnswer(CancelOutcome),
+    Revoked {
+        no: AttemptNo,
+        answer: Revocation,
+    },
+}
+
+impl Seen {
+    const fn as_observation(&self) -> Observation<'_> {
+        match self {
+            Self::Resume => Observation::Resume,
+            Self::Sent { no, answer, first } => Observation::Sent {
+                no: *no,
+                answer,
+                first: *first,
+            },
+            Self::Looked(lookup) => Observation::Looked(lookup),
+            Self::Report(report) => Observation::Report(report),
+            Self::CancelAnswer(outcome) => Observation::CancelAnswer(outcome),
+            Self::Revoked { no, answer } => Observation::Revoked { no: *no, answer },
+        }
+    }
+}
+
+/// The engine lets the order go, or the journal is closed.
+#[derive(Debug)]
+enum LetGo {
+    /// The engine stops; the next start goes on from the row.
+    Stopping,
+    /// The journal is closed: only cancels still go out.
+    JournalClosed,
+}
+
+/// How long to wait before a commit is tried again while the disk is full.
+const FULL_DISK_WAIT: Duration = Duration::from_millis(500);
+
+pub(crate) struct Driver {
+    shared: Arc<Shared>,
+    desk: Arc<Desk>,
+    row: OrderRecord,
+    pursuit: Pursuit,
+    inbox: mpsc::UnboundedReceiver<Message>,
+    published: watch::Sender<Published>,
+    phase: watch::Receiver<Phase>,
+    stop: Arc<Stop>,
+}
+
+/// Both ends of what connects a driver with the rest of the engine.
+#[derive(Debug)]
+pub(crate) struct Line {
+    inbox: mpsc::UnboundedReceiver<Message>,
+    published: watch::Sender<Published>,
+    pub(crate) handle: DriverHandle,
+}
+
+impl Line {
+    pub(crate) fn new(row: Option<OrderRecord>, answered: bool) -> Self {
+        let (send, inbox) = mpsc::unbounded_channel();
+        let (published, receive) = watch::channel(Published { row, answered });
+        Self {
+            inbox,
+            published,
+            handle: DriverHandle {
+                inbox: send,
+                published: receive,
+            },
+        }
+    }
+}
+
+impl Driver {
+    pub(crate) fn new(shared: Arc<Shared>, desk: Arc<Desk>, row: OrderRecord, line: Line) -> Self {
+        let phase = shared.phase.subscribe();
+        let stop = Arc::new(Stop::default());
+        stop.cancel.store(row.cancel_requested, Ordering::Release);
+        let Line {
+            inbox,
+            published,
+            handle: _,
+        } = line;
+        Self {
+            shared,
+            desk,
+            row,
+            pursuit: Pursuit::default(),
+            inbox,
+            published,
+            phase,
+            stop,
+        }
+    }
+
+    /// Drives a freshly journaled order: sends its first attempt, then goes on.
+    pub(crate) async fn start(mut self, attempt: Journaled<Attempt>) {
+        self.publish(false);
+        let seen = self.send(attempt, true).await;
+        self.run(seen).await;
+    }
+
+    /// Drives an order that the journal holds, from what lists or streams said of it: one report per venue order id.
+    pub(crate) async fn resume(mut self, reports: Vec<ExecReport>) {
+        match self.shared.journal.store().fills(self.row.id).await {
+            Ok(fills) => self.pursuit.booked(&fills),
+            // Fills that are booked already would be offered again, and the store books each once.
+            Err(error) => tracing::warn!(id = %self.row.id, %error, "the fills could not be read"),
+        }
+        let said = !reports.is_empty();
+        self.run(if said {
+            Seen::Looked(Lookup::Found(reports))
+        } else {
+            Seen::Resume
+        })
+        .await;
+    }
+
+    async fn run(mut self, mut seen: Seen) {
+        self.desk.driven.fetch_add(1, Ordering::Relaxed);
+        loop {
+            match self.drive(seen).await {
+                Ok(()) => {}
+                Err(LetGo::Stopping) => break,
+                Err(LetGo::JournalClosed) => {
+                    self.cancels_only().await;
+                    break;
+                }
+            }
+            let Some(message) = self.last_message() else {
+                break;
+            };
+            match self.hear(message).await {
+                Ok(next) => seen = next,
+                Err(_) => break,
+            }
+        }
+        self.desk.driven.fetch_sub(1, Ordering::Relaxed);
+        self.inbox.close();
+        self.shared.forget_driver(self.row.id, &self.published);
+    }
+
+    /// A message that came while the last step was taken. When there is none the line is closed, under the lock that senders
+    /// look drivers up by: what comes later fails to be sent, and its sender starts another driver.
+    fn last_message(&mut self) -> Option<Message> {
+        let mut drivers = self
+            .shared
+            .drivers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let message = self.inbox.try_recv().ok();
+        if message.is_none() {
+            drivers.remove(&self.row.id);
+            self.inbox.close();
+        }
+        message
+    }
+
+    async fn drive(&mut self, mut seen: Seen) -> Result<(), LetGo> {
+        loop {
+            let Some(at) = self.shared.situation(&self.desk, &self.row) else {
+                self.hear_time().await?;
+                continue;
+            };
+            let observation = seen.as_observation();
+            let step = decide(
+                &self.row,
+                &self.pursuit,
+                &self.desk.profile,
+                &observation,
+                &at,
+            );
+            self.pursuit
+                .note(&self.row, &self.desk.profile, &observation, &step, &at);
+            tracing::trace!(id = %self.row.id, state = %self.row.state, ?step, "decided");
+            if let Seen::Sent { .. } = seen
+                && !matches!(step, Step::Advance(_))
+            {
+                self.publish(true);
+            }
+            let answered = matches!(seen, Seen::Sent { .. });
+            seen = match step {
+                Step::Advance(change) => {
+                    self.commit(*change).await?;
+                    self.publish(answered);
+                    Seen::Resume
+                }
+                Step::LookAgain { after } => self.look(after).await?,
+                Step::Wait { after } => self.wait(after).await?.unwrap_or(Seen::Resume),
+                Step::Replay { no } => self.replay(no).await?,
+                Step::NewAttempt => self.new_attempt().await?,
+                Step::Revoke { no } => self.revoke(no).await?,
+                Step::Cancel => Seen::CancelAnswer(self.desk.venue.cancel(&self.row).await),
+                Step::Halt { scope, cause } => self.halt(scope, cause, at.now).await?,
+                Step::Nothing if self.row.unfinished() => {
+                    self.wait(Duration::MAX).await?.unwrap_or(Seen::Resume)
+                }
+                Step::Nothing => return Ok(()),
+            };
+        }
+    }
+
+    /// Tells place() and the handles what the row is now. Once answered, always answered.
+    fn publish(&self, answered: bool) {
+        self.published.send_modify(|published| {
+            published.row = Some(self.row.clone());
+            published.answered |= answered;
+        });
+    }
+
+    async fn hear_time(&mut self) -> Result<(), LetGo> {
+        if let Err(error) = self.desk.venue.venue_time().await {
+            tracing::debug!(alias = %self.desk.alias, %error, "the venue's time was not heard");
+            if let Some(Seen::Report(_)) = self.wait(Duration::from_millis(500)).await? {
+                tracing::debug!(id = %self.row.id, "a report came before the venue's time; it comes again");
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits a change; on a conflict the row is read again, and what was decided is decided again.
+    async fn commit(&mut self, change: Change) -> Result<(), LetGo> {
+        loop {
+            match self.shared.journal.apply(change.clone()).await {
+                Ok(row) => {
+                    self.committed(row, &change).await;
+                    return Ok(());
+                }
+                Err(StoreError::Full) => {
+                    self.shared
+                        .alert(&Alert::Journal("the disk is full".into()));
+                    self.serve_while_full().await?;
+                }
+                Err(error) if error.closes() => return Err(self.closed(&error)),
+                Err(error) => {
+                    tracing::debug!(id = %self.row.id, %error, "decided again");
+                    return self.read_again().await;
+                }
+            }
+        }
+    }
+
+    /// What follows a commit: the halt in it is announced, doubt that ended lifts its halts, watchers are told.
+    async fn committed(&mut self, row: OrderRecord, change: &Change) {
+        let before = std::mem::replace(&mut self.row, row);
+        if let Some(halt) = &change.halt {
+            self.shared.announce(halt);
+        }
+        if change.cancel_requested && !self.row.land {
+            self.stop.cancel.store(true, Ordering::Release);
+        }
+        if before.state.is_doubt() && !self.row.state.is_doubt() {
+            self.lift_doubts(change.at).await;
+        }
+        let transition = Transition::of(&before, &self.row, change);
+        self.shared.tell_transition(&before, &self.row, transition);
+    }
+
+    /// A halt from doubt lifts by itself when the truth arrives.
+    async fn lift_doubts(&self, at: VenueTime) {
+        for (scope, cause) in self.shared.doubts(self.row.id) {
+            let lift = Lift::One(scope, cause);
+            if let Err(error) = self
+                .shared
+                .lift(&lift, "surefill", "the truth arrived", at)
+                .await
+            {
+                tracing::error!(id = %self.row.id, %error, "a halt could not be lifted");
+            }
+        }
+    }
+
+    async fn read_again(&mut self) -> Result<(), LetGo> {
+        match self.shared.journal.store().order(self.row.id).await {
+            Ok(Some(row)) => {
+                self.row = row;
+                self.publish(false);
+                Ok(())
+            }
+            Ok(None) => Err(self.closed(&StoreError::NoSuchOrder { id: self.row.id })),
+            Err(error) => Err(self.closed(&error)),
+        }
+    }
+
+    fn closed(&self, error: &StoreError) -> LetGo {
+        self.stop.journal_closed.store(true, Ordering::Release);
+        self.shared.alert(&Alert::Driver {
+            id: self.row.id,
+            text: error.to_string().into(),
+        });
+        self.publish(true);
+        LetGo::JournalClosed
+    }
+
+    /// Waits, or until something is heard. `None` when the wait ended.
+    async fn wait(&mut self, after: Duration) -> Result<Option<Seen>, LetGo> {
+        let timer = tokio::time::sleep(self.jittered(after));
+        tokio::pin!(timer);
+        let message = tokio::select! {
+            biased;
+            message = self.inbox.recv() => message,
+            _ = self.phase.wait_for(|phase| *phase != Phase::Running) => None,
+            () = &mut timer => return Ok(None),
+        };
+        match message {
+            Some(message) => self.hear(message).await.map(Some),
+            None => Err(LetGo::Stopping),
+        }
+    }
+
+    /// Adds up to a quarter, by the order's own id, so that many orders do not look at one moment.
+    fn jittered(&self, after: Duration) -> Duration {
+        let spread = self.row.id.as_bytes().last().copied().unwrap_or(0);
+        after
+            .saturating_add(after / 1024 * u32::from(spread))
+            .min(Duration::from_secs(86_400))
+    }
+
+    /// Takes in a message; a cancel is made durable here.
+    async fn hear(&mut self, message: Message) -> Result<Seen, LetGo> {
+        match message {
+            Message::Report(report) => Ok(Seen::Report(report)),
+            Message::Wake => Ok(Seen::Resume),
+            Message::Cancel(reply) => {
+                self.ask_cancel(reply).await?;
+                Ok(Seen::Resume)
+            }
+        }
+    }
+
+    /// Makes a cancel durable, then answers. Without the journal it goes out all the same.
+    async fn ask_cancel(
+        &mut self,
+        reply: oneshot::Sender<Result<OrderRecord, CancelError>>,
+    ) -> Result<(), LetGo> {
+        let asked = loop {
+            if self.row.cancel_requested || self.row.state.is_terminal() {
+                break Ok(());
+            }
+            let now = self
+                .desk
+                .clock
+                .read()
+                .map_or(self.row.updated_at, |reading| reading.now);
+            let mut change = Change::of(&self.row, now, Cause::CancelAsked, "asked");
+            change.cancel_requested = true;
+            match self.shared.journal.apply(change.clone()).await {
+                Ok(row) => {
+                    self.committed(row, &change).await;
+                    self.publish(false);
+                }
+                Err(error) if error.is_conflict() => self.read_again().await?,
+                Err(error) => break Err(error),
+            }
+        };
+        let closes = asked.as_ref().is_err_and(StoreError::closes);
+        let answer = match asked {
+            Ok(()) => Ok(self.row.clone()),
+            Err(error) => {
+                self.stop.cancel.store(true, Ordering::Release);
+                let outcome = self.desk.venue.cancel(&self.row).await;
+                tracing::error!(id = %self.row.id, ?outcome, %error, "a cancel went out without the journal");
+                Err(CancelError::NotJournaled {
+                    id: self.row.id,
+                    error,
+                })
+            }
+        };
+        // A caller that is gone asked all the same.
+        drop(reply.send(answer));
+        if closes {
+            Err(self.closed(&StoreError::Closed))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Waits for room on the disk, with an ear for cancels.
+    async fn serve_while_full(&mut self) -> Result<(), LetGo> {
+        if let Some(Seen::Report(_)) = self.wait(FULL_DISK_WAIT).await? {
+            tracing::debug!(id = %self.row.id, "a report came while the disk is full; the next look finds it");
+        }
+        Ok(())
+    }
+
+    /// The journal is closed: nothing is sent but cancels.
+    async fn cancels_only(&mut self) {
+        loop {
+            let message = tokio::select! {
+                message = self.inbox.recv() => message,
+                _ = self.phase.wait_for(|phase| *phase != Phase::Running) => None,
+            };
+            match message {
+                None => return,
+                Some(Message::Report(_) | Message::Wake) => {}
+                Some(Message::Cancel(reply)) => {
+                    if let Err(LetGo::Stopping) = self.ask_cancel(reply).await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn look(&mut self, after: Duration) -> Result<Seen, LetGo> {
+        if !after.is_zero() {
+            let paced = self.desk.pace(&self.row, after);
+            if let Some(seen) = self.wait(paced).await? {
+                return Ok(seen);
+            }
+        }
+        metrics::counter!("surefill_lookups_total").increment(1);
+        let venue = Arc::clone(&self.desk.venue);
+        let row = self.row.clone();
+        let lookup = self
+            .listening(async move { venue.lookup(&row).await })
+            .await?;
+        Ok(Seen::Looked(lookup))
+    }
+
+    /// Awaits an answer while reports and cancels are taken in. What is heard changes the row, and starts nothing else.
+    async fn listening<T>(&mut self, answer: impl Future<Output = T> + Send) -> Result<T, LetGo> {
+        tokio::pin!(answer);
+        loop {
+            let message = tokio::select! {
+                biased;
+                answer = &mut answer => return Ok(answer),
+                message = self.inbox.recv() => message,
+            };
+            let Some(message) = message else {
+                return Ok(answer.await);
+            };
+            if let Seen::Report(report) = self.hear(message).await? {
+                self.take_report(&report).await?;
+            }
+        }
+    }
+
+    /// Commits what a report changes, while an answer is awaited.
+    async fn take_report(&mut self, report: &ExecReport) -> Result<(), LetGo> {
+        let Some(at) = self.shared.situation(&self.desk, &self.row) else {
+            return Ok(());
+        };
+        let observation = Observation::Report(report);
+        if let Step::Advance(change) = decide(
+            &self.row,
+            &self.pursuit,
+            &self.desk.profile,
+            &observation,
+            &at,
+        ) {
+            let step = Step::Advance(change.clone());
+            self.pursuit
+                .note(&self.row, &self.desk.profile, &observation, &step, &at);
+            self.commit(*change).await?;
+            self.publish(false);
+        }
+        Ok(())
+    }
+
+    /// Sends a journaled attempt once.
+    async fn send(&mut self, attempt: Journaled<Attempt>, first: bool) -> Seen {
+        let stale_at = (!self.row.land).then(|| self.row.intent.stale_at());
+        let go = Go::new(
+            Arc::clone(&self.desk.clock),
+            attempt.fence,
+            stale_at,
+            Arc::clone(&self.stop),
+        );
+        self.pursuit.sending();
+        let no = attempt.no;
+        let venue = Arc::clone(&self.desk.venue);
+        metrics::counter!("surefill_sends_total").increment(1);
+        let answer = self
+            .listening(async move { venue.submit(&attempt, &go).await })
+            .await;
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(LetGo::Stopping) => {
+                Submission::Unknown(crate::UnknownCause::new("the engine stopped"))
+            }
+            Err(LetGo::JournalClosed) => {
+                Submission::NotSent(NotSent::HeldBack(HeldBack::JournalClosed))
+            }
+        };
+        tracing::debug!(id = %self.row.id, no, ?answer, "answered");
+        Seen::Sent { no, answer, first }
+    }
+
+    /// Sends stored bytes again.
+    async fn replay(&mut self, no: AttemptNo) -> Result<Seen, LetGo> {
+        let first = self
+            .row
+            .attempt(no)
+            .is_some_and(|attempt| attempt.copies == Copies::None);
+        let attempt = match self.shared.journal.attempt(self.row.id, no).await {
+            Ok(attempt) => attempt,
+            Err(error) => return Err(self.closed(&error)),
+        };
+        if self.row.state == OrdState::Pending {
+            let now = self
+                .desk
+                .clock
+                .read()
+                .map_or(self.row.updated_at, |reading| reading.now);
+            let change = Change::of(
+                &self.row,
+                now,
+                Cause::Replayed,
+                format_args!("attempt {no} again"),
+            );
+            let mut change = change.to(OrdState::Submitted).mark(no, Mark::Loose);
+            change.unless_halted = !self.desk.is_exit(&self.row.intent);
+            let version = self.row.version;
+            self.commit(change).await?;
+            if self.row.state != OrdState::Submitted
+                || self.row.version != version.saturating_add(1)
+            {
+                return Ok(Seen::Resume);
+            }
+        }
+        Ok(self.send(attempt, first).await)
+    }
+
+    /// Builds, journals and sends the next attempt.
+    async fn new_attempt(&mut self) -> Result<Seen, LetGo> {
+        let no = self
+            .row
+            .last_attempt()
+            .map_or(0, |attempt| attempt.no)
+            .saturating_add(1);
+        let desk = Arc::clone(&self.desk);
+        let intent = self.row.intent.clone();
+        let ticket = self
+            .listening(async move { desk.ticket(&intent, no).await })
+            .await?;
+        let ticket = match ticket {
+            Ok(ticket) => ticket,
+            Err(TicketError::Venue(error)) => return Ok(self.hold_back(&error)),
+            Err(TicketError::Journal(error)) if error.closes() => return Err(self.closed(&error)),
+            Err(TicketError::Journal(error)) => return Ok(self.hold_back(&error)),
+        };
+        let attempt = match self
+            .desk
+            .venue
+            .prepare(&self.row.id, &self.row.intent, &ticket)
+        {
+            Ok(attempt) => attempt,
+            Err(error) => return Ok(self.hold_back(&error)),
+        };
+        // What was heard meanwhile may forbid it: the commit tests that again.
+        let change = Change::of(
+            &self.row,
+            ticket.now,
+            Cause::Resent,
+            format_args!("attempt {no}"),
+        );
+        let mut change = change.to(OrdState::Submitted);
+        change.unless_halted = !self.desk.is_exit(&self.row.intent);
+        match self
+            .shared
+            .journal
+            .apply_next(change.clone(), attempt)
+            .await
+        {
+            Ok((row, attempt)) => {
+                self.committed(row, &change).await;
+                self.publish(false);
+                metrics::counter!("surefill_resends_total").increment(1);
+                Ok(self.send(attempt, true).await)
+            }
+            Err(error) if error.closes() => Err(self.closed(&error)),
+            Err(error) => {
+                tracing::debug!(id = %self.row.id, %error, "the next attempt was not journaled");
+                self.hold_back(&error);
+                self.read_again().await?;
+                Ok(Seen::Resume)
+            }
+        }
+    }
+
+    /// Nothing is sent again for a moment.
+    fn hold_back(&mut self, error: &dyn std::error::Error) -> Seen {
+        tracing::warn!(id = %self.row.id, %error, "the next attempt could not be made");
+        if let Some(reading) = self.desk.clock.read() {
+            self.pursuit
+                .hold_until(reading.now.after(Duration::from_millis(500)));
+        }
+        Seen::Resume
+    }
+
+    async fn revoke(&mut self, no: AttemptNo) -> Result<Seen, LetGo> {
+        let attempt = match self.shared.journal.attempt(self.row.id, no).await {
+            Ok(attempt) => attempt,
+            Err(error) => return Err(self.closed(&error)),
+        };
+        let venue = Arc::clone(&self.desk.venue);
+        let answer = self
+            .listening(async move { venue.revoke(&attempt).await })
+            .await?;
+        Ok(Seen::Revoked { no, answer })
+    }
+
+    async fn halt(&mut self, scope: Scope, cause: HaltCause, now: Reading) -> Result<Seen, LetGo> {
+        let halt = Halt::new(scope, cause, now.now, "");
+        match self.shared.halt(halt).await {
+            Ok(()) => Ok(Seen::Resume),
+            Err(error) if error.closes() => Err(self.closed(&error)),
+            Err(error) => {
+                tracing::error!(id = %self.row.id, %error, "a halt could not be made durable");
+                Ok(self.wait(FULL_DISK_WAIT).await?.unwrap_or(Seen::Resume))
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The engine: recovers, places, cancels, follows, halts.
+
+mod alert;
+mod cold;
+mod desk;
+mod driver;
+mod error;
+mod event;
+mod follow;
+mod limits;
+mod order;
+mod place;
+mod recovery;
+mod shared;
+mod sweep;
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+pub use alert::{Alert, Alerts, LogAlerts};
+pub use cold::Cold;
+pub use error::{CancelError, LimitError, PlaceError, RecoverError};
+pub use event::{Event, Events};
+pub use limits::Limits;
+pub use order::{Order, Placement};
+pub use recovery::{RecoveryReport, VenueRecovery};
+
+use crate::{
+    Alias, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent, OrderRecord,
+    Scope, StoreError, Strategy, Transition, VenueTime,
+};
+use shared::{Message, Phase, Shared};
+
+/// An engine whose journal has been looked at: it may place.
+///
+/// Clones share one engine. When the last one is dropped its tasks let go of their orders; [`Engine::shutdown`] does so in order.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    shared: Arc<Shared>,
+    _last: Arc<LastOne>,
+}
+
+/// Lets the engine's tasks end when no handle is left.
+#[derive(Debug)]
+struct LastOne(Arc<Shared>);
+
+impl Drop for LastOne {
+    fn drop(&mut self) {
+        self.0.phase.send_replace(Phase::Stopping);
+    }
+}
+
+impl Engine {
+    fn new(shared: Arc<Shared>) -> Self {
+        let last = Arc::new(LastOne(Arc::clone(&shared)));
+        Self {
+            shared,
+            _last: last,
+        }
+    }
+
+    /// Places an intent, exactly once. Returns when the first send is answered, or proven to be unanswered.
+    ///
+    /// A decision that the journal holds returns its order, also when its symbol is halted now.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: nothing was sent, except for [`PlaceError::Undecided`], where the same decision must be asked again.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels nothing: the order goes on. Place the same decision again to get hold of it.
+    pub async fn place(&self, intent: OrderIntent) -> Result<Placement, PlaceError> {
+        self.place_in_a_task(intent, None).await
+    }
+
+    /// Places an intent in spite of halts and doubt, on somebody's responsibility, for an exit where the venue has no reduce-only.
+    ///
+    /// # Errors
+    /// As [`Self::place`].
+    ///
+    /// # Cancel safety
+    /// As [`Self::place`].
+    pub async fn place_despite_halt(
+        &self,
+        intent: OrderIntent,
+        who: &str,
+    ) -> Result<Placement, PlaceError> {
+        tracing::warn!(who, strategy = %intent.decision.strategy, symbol = %intent.symbol, "placed in spite of halts");
+        self.place_in_a_task(intent, Some(who.into())).await
+    }
+
+    async fn place_in_a_task(
+        &self,
+        intent: OrderIntent,
+        despite: place::Despite,
+    ) -> Result<Placement, PlaceError> {
+        let (send, placed) = oneshot::channel();
+        let shared = Arc::clone(&self.shared);
+        self.shared.spawn(async move {
+            // A caller that is gone can ask again with the same decision.
+            drop(send.send(shared.place(intent, despite).await));
+        });
+        placed.await.unwrap_or(Err(PlaceError::ShuttingDown))
+    }
+
+    /// Asks for an order's cancel. Returns when that is durable; the venue is asked until it says that the order ended.
+    ///
+    /// # Errors
+    /// [`CancelError::NotJournaled`] says that the cancel went out although the journal could not hold it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future after its first poll leaves it undecided whether the cancel is asked.
+    pub async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
+        if let Some(driver) = self.shared.driver(id) {
+            let (send, answer) = oneshot::channel();
+            let asked = driver.inbox.send(Message::Cancel(send)).is_ok();
+            if asked && let Ok(answer) = answer.await {
+                return answer;
+            }
+        }
+        let row = self
+            .shared
+            .journal
+            .store()
+            .order(id)
+            .await
+            .map_err(CancelError::Journal)?;
+        let row = row.ok_or(CancelError::NoSuchOrder { id })?;
+        if row.state.is_terminal() {
+            Ok(row)
+        } else {
+            Err(CancelError::ShuttingDown)
+        }
+    }
+
+    /// Asks for the cancel of each of our orders in a scope that has not ended. Foreign orders are not touched.
+    ///
+    /// # Errors
+    /// The first [`CancelError`], after every order was asked for.
+    ///
+    /// # Cancel safety
+    /// As [`Self::cancel`], for each order.
+    pub async fn cancel_all(&self, scope: &Scope) -> Result<Vec<OrderRecord>, CancelError> {
+        let drivers: Vec<_> = {
+            let drivers = self
+                .shared
+                .drivers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            drivers
+                .iter()
+                .map(|(id, driver)| (*id, driver.clone()))
+                .collect()
+        };
+        let covered = drivers.into_iter().filter(|(_, driver)| {
+            let published = driver.published.borrow();
+            let row = published
+                .row
+                .as_ref()
+                .filter(|row| !row.state.is_terminal());
+            row.is_some_and(|row| scope.covers(row.alias(), &row.account, row.symbol()))
+        });
+        let cancels = covered.map(|(id, _)| self.cancel(id));
+        let mut rows = Vec::new();
+        let mut failed = None;
+        for answer in futures_util::future::join_all(cancels).await {
+            match answer {
+                Ok(row) => rows.push(row),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(rows), Err)
+    }
+
+    /// An order by its id.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub async fn order(&self, id: ClOrdId) -> Result<Option<Order>, StoreError> {
+        let row = self.shared.journal.store().order(id).await?;
+        Ok(row.map(|row| Order::new(row, self.shared.driver(id).map(|driver| driver.published))))
+    }
+
+    /// The orders that the filter takes, oldest first.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub async fn orders(&self, filter: &OrderFilter) -> Result<Vec<OrderRecord>, StoreError> {
+        self.shared.journal.store().orders(filter).await
+    }
+
+    /// What a strategy has decided before, so that a restarted one finds it instead of deciding again. Oldest first.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub async fn decisions(
+        &self,
+        strategy: impl Into<Strategy>,
+    ) -> Result<Vec<(Decision, OrderRecord)>, StoreError> {
+        let filter = OrderFilter {
+            strategy: Some(strategy.into()),
+            ..OrderFilter::default()
+        };
+        let rows = self.shared.journal.store().orders(&filter).await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| (row.intent.decision.clone(), row))
+            .collect())
+    }
+
+    /// The fills of an order, oldest first.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub async fn fills(&self, id: ClOrdId) -> Result<Vec<Fill>, StoreError> {
+        self.shared.journal.store().fills(id).await
+    }
+
+    /// The log of an order, oldest first.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub async fn history(&self, id: ClOrdId) -> Result<Vec<Transition>, StoreError> {
+        self.shared.journal.store().history(id).await
+    }
+
+    /// What happens from now on. A watcher that is too slow is told how much it missed.
+    pub fn watch(&self) -> Events {
+        Events(self.shared.events.subscribe())
+    }
+
+    /// The halts in force.
+    pub fn halts(&self) -> Vec<Halt> {
+        self.shared.halts()
+    }
+
+    /// Halts new risk in a scope. Durable before it is announced.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub async fn halt(&self, scope: Scope, reason: &str) -> Result<(), StoreError> {
+        let now = self.venue_now(&scope.venue);
+        self.shared
+            .halt(Halt::new(scope, HaltCause::Asked, now, reason))
+            .await
+    }
+
+    /// Lifts every halt of exactly this scope: somebody looked. Returns those lifted.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub async fn resume(
+        &self,
+        scope: Scope,
+        who: &str,
+        reason: &str,
+    ) -> Result<Vec<Halt>, StoreError> {
+        let now = self.venue_now(&scope.venue);
+        self.shared.lift(&Lift::All(scope), who, reason, now).await
+    }
+
+    /// The venue's time as the engine knows it, for strategies that stamp decisions; `None` until it has been heard.
+    pub fn venue_time(&self, venue: &Alias) -> Option<VenueTime> {
+        self.shared
+            .desks
+            .get(venue)
+            .and_then(|desk| desk.clock.read())
+            .map(|reading| reading.now)
+    }
+
+    fn venue_now(&self, venue: &Alias) -> VenueTime {
+        self.venue_time(venue).unwrap_or_default()
+    }
+
+    /// Takes nothing new, waits for the answers to what is in flight, and closes the journal.
+    ///
+    /// What is not answered by the deadline is journaled as it was sent: the next start finds out.
+    ///
+    /// # Errors
+    /// The journal's, when it cannot be closed.
+    pub async fn shutdown(self, deadline: Duration) -> Result<(), StoreError> {
+        self.shared.phase.send_replace(Phase::Stopping);
+        let mut tasks = std::mem::take(
+            &mut *self
+                .shared
+                .tasks
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+        let drained = async {
+            while let Some(ended) = tasks.join_next().await {
+                if let Err(error) = ended {
+                    tracing::error!(%error, "a task of the engine ended badly");
+                }
+            }
+        };
+        if tokio::time::timeout(deadline, drained).await.is_err() {
+            tracing::warn!(
+                "not everything in flight was answered by the deadline; the next start finds out"
+            );
+            tasks.abort_all();
+        }
+        if self.shared.journal.is_closed() {
+            return Err(StoreError::Closed);
+        }
+        self.shared.journal.store().close().await
+    }
+}

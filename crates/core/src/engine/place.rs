@@ -1,0 +1,290 @@
+//! From an intent to a driver: everything that is tested before the one durable commit.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use super::desk::{Desk, TicketError};
+use super::driver::{Driver, Line};
+use super::shared::{DriverHandle, Shared, row_when};
+use super::{Order, PlaceError, Placement};
+use crate::{
+    AccountId, Amount, AttemptState, Begin, ClOrdId, Entered, Entry, Gate, OrdType, OrderIntent,
+    OrderRecord, Reading, Strategy, Transition, VenueProfile, VenueTime,
+};
+
+/// How far ahead of the venue's time a decision may lie.
+const MAX_AHEAD: Duration = Duration::from_secs(60);
+
+/// Who takes the responsibility for an exit under a halt.
+pub(crate) type Despite = Option<Box<str>>;
+
+impl Shared {
+    /// Places an intent, once. Runs in a task of the engine: dropping the caller's future cancels nothing.
+    pub(crate) async fn place(
+        self: Arc<Self>,
+        intent: OrderIntent,
+        despite: Despite,
+    ) -> Result<Placement, PlaceError> {
+        let no_venue = || PlaceError::NoVenue {
+            alias: intent.venue.clone(),
+        };
+        let desk = Arc::clone(self.desks.get(&intent.venue).ok_or_else(no_venue)?);
+        check_terms(&intent)?;
+        let Some(account) = desk.account().cloned() else {
+            return Err(self.unreached(&desk));
+        };
+        let id = ClOrdId::derive(&intent.decision, &account, &intent.symbol, intent.side);
+        loop {
+            if let Some(driver) = self.driver(id) {
+                match existing(driver, &intent).await {
+                    Some(placed) => return placed,
+                    // It was not journaled after all: whoever held the id is gone.
+                    None => continue,
+                }
+            }
+            if let Some(row) = self
+                .journal
+                .store()
+                .order(id)
+                .await
+                .map_err(PlaceError::Journal)?
+            {
+                return found(row, None, &intent);
+            }
+            if self.is_stopping() {
+                return Err(PlaceError::ShuttingDown);
+            }
+            // From here on the id is taken in this process, so that two tasks with one decision meet.
+            let line = Line::new(None, false);
+            if !self.take(id, &line.handle) {
+                continue;
+            }
+            let placed = self
+                .enter(&desk, &account, id, &intent, &despite, line)
+                .await;
+            if placed.is_err() {
+                self.release(id);
+            }
+            match placed? {
+                Some(handle) => return answered(handle, id).await,
+                None => continue,
+            }
+        }
+    }
+
+    /// Why an entry at a venue that has not answered yet is refused.
+    fn unreached(&self, desk: &Desk) -> PlaceError {
+        let halts = self.halts();
+        let halt = halts
+            .into_iter()
+            .find(|halt| halt.scope.venue == desk.alias && halt.scope.account.is_none());
+        let error = crate::VenueError::Unreachable("it has not answered yet".into());
+        halt.map_or_else(
+            || PlaceError::Venue {
+                alias: desk.alias.clone(),
+                error,
+            },
+            PlaceError::Halted,
+        )
+    }
+
+    fn take(&self, id: ClOrdId, handle: &DriverHandle) -> bool {
+        let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        if drivers.contains_key(&id) {
+            return false;
+        }
+        drivers.insert(id, handle.clone());
+        true
+    }
+
+    /// Tests, builds, journals, and starts the driver. `None` when the journal turned out to hold the id.
+    async fn enter(
+        self: &Arc<Self>,
+        desk: &Arc<Desk>,
+        account: &AccountId,
+        id: ClOrdId,
+        intent: &OrderIntent,
+        despite: &Despite,
+        line: Line,
+    ) -> Result<Option<DriverHandle>, PlaceError> {
+        let venue_error = |error| PlaceError::Venue {
+            alias: desk.alias.clone(),
+            error,
+        };
+        if self.journal.is_closed() {
+            return Err(PlaceError::Journal(crate::StoreError::Closed));
+        }
+        check_ttl(intent, &desk.profile)?;
+        check_age(intent, desk.now().await.map_err(venue_error)?)?;
+        let entry = match despite {
+            Some(who) => Entry::DespiteHalt { who: who.clone() },
+            None if desk.is_exit(intent) => Entry::Exit,
+            None => Entry::Risk {
+                doubt_blocks: self.doubt_blocks,
+            },
+        };
+        if let Entry::Risk { .. } = entry {
+            self.check_halts(desk, account, intent)?;
+        }
+        desk.limits.check(intent, self.open_orders(&desk.alias))?;
+        let ticket = desk.ticket(intent, 1).await.map_err(|error| match error {
+            TicketError::Venue(error) => venue_error(error),
+            TicketError::Journal(error) => PlaceError::from_store(error),
+        })?;
+        let attempt = desk
+            .venue
+            .prepare(&id, intent, &ticket)
+            .map_err(PlaceError::Prepare)?;
+        let first = AttemptState::new(&attempt, ticket.now);
+        let order = OrderRecord::new(id, account.clone(), intent.clone(), first, ticket.now);
+        let logged = Transition::first(&order, &entry);
+        match self
+            .journal
+            .begin(Begin {
+                order,
+                attempt,
+                entry,
+            })
+            .await
+            .map_err(PlaceError::from_store)?
+        {
+            Entered::Inserted(row, attempt) => {
+                metrics::counter!("surefill_orders_total").increment(1);
+                self.tell(super::Event::Transition {
+                    order: Box::new(row.clone()),
+                    transition: Box::new(logged),
+                });
+                let handle = line.handle.clone();
+                let driver = Driver::new(Arc::clone(self), Arc::clone(desk), row, line);
+                self.spawn(driver.start(attempt));
+                Ok(Some(handle))
+            }
+            Entered::Exists(_) => {
+                self.release(id);
+                Ok(None)
+            }
+            Entered::Refused(gate) => Err(PlaceError::from_gate(gate)),
+        }
+    }
+
+    /// The halts as this process knows them: spares the venue and the journal a question. They are tested again inside the commit.
+    fn check_halts(
+        &self,
+        desk: &Desk,
+        account: &AccountId,
+        intent: &OrderIntent,
+    ) -> Result<(), PlaceError> {
+        let halts = self.halts();
+        let covering = halts
+            .into_iter()
+            .find(|halt| halt.scope.covers(&desk.alias, account, &intent.symbol));
+        covering.map_or(Ok(()), |halt| {
+            Err(PlaceError::from_gate(Gate::Halted(halt)))
+        })
+    }
+}
+
+/// What is no order anywhere.
+fn check_terms(intent: &OrderIntent) -> Result<(), PlaceError> {
+    let invalid = |what: String| Err(PlaceError::Invalid { what: what.into() });
+    let strategy = intent.decision.strategy.as_str();
+    if strategy.is_empty() {
+        return invalid("the strategy has no name".to_owned());
+    }
+    if strategy.len() > Strategy::MAX_BYTES {
+        let (len, max) = (strategy.len(), Strategy::MAX_BYTES);
+        return invalid(format!(
+            "the strategy's name has {len} bytes, and {max} are allowed"
+        ));
+    }
+    if intent.symbol.as_str().is_empty() {
+        return invalid("the symbol has no name".to_owned());
+    }
+    let (Amount::Base(qty) | Amount::Quote(qty)) = intent.amount;
+    if qty.is_zero() {
+        return invalid("the amount is zero".to_owned());
+    }
+    match intent.ord_type {
+        OrdType::Limit { price } if price.is_zero() => invalid("the price is zero".to_owned()),
+        OrdType::Limit { .. } | OrdType::Market => Ok(()),
+    }
+}
+
+/// An intent that outlives the venue's lists could end in doubt that no lookup resolves.
+fn check_ttl(intent: &OrderIntent, profile: &VenueProfile) -> Result<(), PlaceError> {
+    let absence = &profile.absence;
+    let kept = absence
+        .closed_retention
+        .value()
+        .min(absence.fills_retention.value());
+    if intent.ttl <= kept {
+        return Ok(());
+    }
+    let (ttl, kept) = (intent.ttl.as_secs(), kept.as_secs());
+    Err(PlaceError::Invalid {
+        what: format!("a ttl of {ttl} s outlives the venue's lists, which reach back {kept} s")
+            .into(),
+    })
+}
+
+/// A signal from the future has a wrong clock behind it; a stale one is not traded.
+fn check_age(intent: &OrderIntent, reading: Reading) -> Result<(), PlaceError> {
+    let decided_at: VenueTime = intent.decision.decided_at;
+    let ahead = decided_at.since(reading.latest());
+    if ahead > MAX_AHEAD {
+        return Err(PlaceError::TooFarAhead {
+            decided_at,
+            now: reading.now,
+            ahead_ms: ahead.as_millis(),
+        });
+    }
+    if reading.now >= intent.stale_at() {
+        return Err(PlaceError::Stale {
+            decided_at,
+            now: reading.now,
+            ttl_ms: intent.ttl.as_millis(),
+        });
+    }
+    Ok(())
+}
+
+/// The decision is placed already: the same order is handed out, whoever asks.
+fn found(
+    row: OrderRecord,
+    driver: Option<DriverHandle>,
+    intent: &OrderIntent,
+) -> Result<Placement, PlaceError> {
+    if row.digest != intent.digest() {
+        return Err(PlaceError::IntentConflict { id: row.id });
+    }
+    Ok(Placement::of(Order::new(
+        row,
+        driver.map(|driver| driver.published),
+    )))
+}
+
+/// Waits for the first answer of an order that another task placed; `None` when it was not placed.
+async fn existing(
+    driver: DriverHandle,
+    intent: &OrderIntent,
+) -> Option<Result<Placement, PlaceError>> {
+    let mut published = driver.published.clone();
+    let row = row_when(&mut published, |published| published.answered).await;
+    match row {
+        Some(row) => Some(found(row, Some(driver), intent)),
+        None => {
+            // Its sender is dropped and its entry goes next.
+            tokio::task::yield_now().await;
+            None
+        }
+    }
+}
+
+/// Waits until the first send is answered and the row says what the answer proves.
+async fn answered(driver: DriverHandle, id: ClOrdId) -> Result<Placement, PlaceError> {
+    let mut published = driver.published.clone();
+    let row = row_when(&mut published, |published| published.answered).await;
+    let lost = || PlaceError::Undecided(crate::StoreError::NoSuchOrder { id });
+    let row = row.ok_or_else(lost)?;
+    Ok(Placement::of(Order::new(row, Some(driver.published))))
+}

@@ -1,0 +1,278 @@
+//! What the engine's tasks share: the journal, the desks, the drivers, the halts in force.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+
+use super::desk::Desk;
+use super::{Alert, Alerts, CancelError, Event};
+use crate::{
+    Alias, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderRecord, Scope, Situation,
+    StoreError, Transition, VenueTime,
+};
+
+/// What a driver can be told.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A list or a stream spoke of the order.
+    Report(Box<ExecReport>),
+    /// A cancel is asked; answered once it is durable.
+    Cancel(oneshot::Sender<Result<OrderRecord, CancelError>>),
+    /// Something around the order changed: decide again.
+    Wake,
+}
+
+/// The row as its driver knows it, and whether the first send of this process has been answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Published {
+    pub(crate) row: Option<OrderRecord>,
+    pub(crate) answered: bool,
+}
+
+/// The row once it is as asked, or as it is when its driver lets go first.
+pub(crate) async fn row_when(
+    published: &mut watch::Receiver<Published>,
+    reached: impl FnMut(&Published) -> bool + Send,
+) -> Option<OrderRecord> {
+    let row = published
+        .wait_for(reached)
+        .await
+        .map(|published| published.row.clone());
+    row.unwrap_or_else(|_| published.borrow().row.clone())
+}
+
+/// How to reach an order's driver.
+#[derive(Clone, Debug)]
+pub(crate) struct DriverHandle {
+    pub(crate) inbox: mpsc::UnboundedSender<Message>,
+    pub(crate) published: watch::Receiver<Published>,
+}
+
+/// Whether the engine runs, lets go, or is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Running,
+    /// No new entries; what is in flight is classified.
+    Stopping,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) journal: Journal,
+    pub(crate) desks: HashMap<Alias, Arc<Desk>>,
+    pub(crate) drivers: Mutex<HashMap<ClOrdId, DriverHandle>>,
+    halts: RwLock<Vec<Halt>>,
+    pub(crate) events: broadcast::Sender<Event>,
+    pub(crate) phase: watch::Sender<Phase>,
+    pub(crate) tasks: Mutex<JoinSet<()>>,
+    alerts: Arc<dyn Alerts>,
+    pub(crate) doubt_blocks: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        journal: Journal,
+        desks: HashMap<Alias, Arc<Desk>>,
+        halts: Vec<Halt>,
+        alerts: Arc<dyn Alerts>,
+        doubt_blocks: bool,
+    ) -> Self {
+        Self {
+            journal,
+            desks,
+            drivers: Mutex::default(),
+            halts: RwLock::new(halts),
+            events: broadcast::channel(4096).0,
+            phase: watch::channel(Phase::Running).0,
+            tasks: Mutex::default(),
+            alerts,
+            doubt_blocks,
+        }
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.phase.borrow() != Phase::Running
+    }
+
+    /// Runs a task that belongs to the engine.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        // Finished tasks are taken out so that the set does not grow with history.
+        while let Some(ended) = tasks.try_join_next() {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a task of the engine ended badly");
+            }
+        }
+        tasks.spawn(task);
+    }
+
+    pub(crate) fn driver(&self, id: ClOrdId) -> Option<DriverHandle> {
+        self.drivers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned()
+    }
+
+    /// Forgets a driver that has ended; one that another task has started since stays.
+    pub(crate) fn forget_driver(&self, id: ClOrdId, ended: &watch::Sender<Published>) {
+        let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        if drivers
+            .get(&id)
+            .is_some_and(|driver| ended.subscribe().same_channel(&driver.published))
+        {
+            drivers.remove(&id);
+        }
+    }
+
+    /// Forgets a line that was taken for an order which was not journaled after all.
+    pub(crate) fn release(&self, id: ClOrdId) {
+        self.drivers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&id);
+    }
+
+    pub(crate) fn halts(&self) -> Vec<Halt> {
+        self.halts
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What `decide` is told of the world around the order; `None` until the venue's time has been heard.
+    pub(crate) fn situation(&self, desk: &Desk, order: &OrderRecord) -> Option<Situation> {
+        let now = desk.clock.read()?;
+        let halts = self.halts.read().unwrap_or_else(PoisonError::into_inner);
+        let covers = |halt: &&Halt| {
+            halt.scope
+                .covers(order.alias(), &order.account, order.symbol())
+        };
+        let declared = halts
+            .iter()
+            .filter(covers)
+            .any(|halt| halt.cause.needs_person());
+        let alarms = halts
+            .iter()
+            .filter(|halt| halt.cause.order() == Some(order.id));
+        Some(Situation {
+            now,
+            height: None,
+            lease: true,
+            entries_halted: declared && !desk.is_exit(&order.intent),
+            alarms: alarms.map(|halt| halt.cause.clone()).collect(),
+        })
+    }
+
+    pub(crate) fn alert(&self, alert: &Alert) {
+        self.alerts.alert(alert);
+    }
+
+    /// Takes in a halt that is durable: from here on it is announced and in force everywhere.
+    pub(crate) fn announce(&self, halt: &Halt) {
+        let new = {
+            let mut halts = self.halts.write().unwrap_or_else(PoisonError::into_inner);
+            let known = halts
+                .iter()
+                .any(|other| other.scope == halt.scope && other.cause == halt.cause);
+            if !known {
+                halts.push(halt.clone());
+            }
+            !known
+        };
+        if new {
+            metrics::counter!("surefill_halts_total").increment(1);
+            self.alert(&Alert::Halted(halt.clone()));
+            self.tell(Event::Halted(halt.clone()));
+        }
+    }
+
+    /// Makes a halt durable, then announces it.
+    pub(crate) async fn halt(&self, halt: Halt) -> Result<(), StoreError> {
+        self.journal.write(self.journal.store().halt(&halt)).await?;
+        self.announce(&halt);
+        Ok(())
+    }
+
+    /// Lifts halts durably, then lets the orders under them go on.
+    pub(crate) async fn lift(
+        &self,
+        lift: &Lift,
+        who: &str,
+        reason: &str,
+        at: VenueTime,
+    ) -> Result<Vec<Halt>, StoreError> {
+        let lifted = self
+            .journal
+            .write(self.journal.store().lift(lift, who, reason, at))
+            .await?;
+        {
+            let mut halts = self.halts.write().unwrap_or_else(PoisonError::into_inner);
+            let gone = |halt: &Halt| {
+                lifted
+                    .iter()
+                    .any(|l| l.scope == halt.scope && l.cause == halt.cause)
+            };
+            halts.retain(|halt| !gone(halt));
+        }
+        for halt in &lifted {
+            self.alert(&Alert::Lifted(halt.clone()));
+            self.tell(Event::Lifted(halt.clone()));
+        }
+        if !lifted.is_empty() {
+            let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+            // A driver that is gone needs no waking.
+            drivers
+                .values()
+                .for_each(|driver| drop(driver.inbox.send(Message::Wake)));
+        }
+        Ok(lifted)
+    }
+
+    /// The halts from doubt about this order.
+    pub(crate) fn doubts(&self, id: ClOrdId) -> Vec<(Scope, HaltCause)> {
+        let halts = self.halts.read().unwrap_or_else(PoisonError::into_inner);
+        let of_order = halts.iter().filter(
+            |halt| matches!(&halt.cause, HaltCause::Doubt { id: other, .. } if *other == id),
+        );
+        of_order
+            .map(|halt| (halt.scope.clone(), halt.cause.clone()))
+            .collect()
+    }
+
+    /// Tells those who watch; nobody may.
+    pub(crate) fn tell(&self, event: Event) {
+        drop(self.events.send(event));
+    }
+
+    /// Tells of a committed change.
+    pub(crate) fn tell_transition(
+        &self,
+        before: &OrderRecord,
+        after: &OrderRecord,
+        transition: Transition,
+    ) {
+        if before.state != after.state {
+            metrics::counter!("surefill_transitions_total", "to" => after.state.as_str())
+                .increment(1);
+        }
+        self.tell(Event::Transition {
+            order: Box::new(after.clone()),
+            transition: Box::new(transition),
+        });
+    }
+
+    pub(crate) fn open_orders(&self, alias: &Alias) -> usize {
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = drivers.values().filter(|driver| {
+            let published = driver.published.borrow();
+            published
+                .row
+                .as_ref()
+                .is_some_and(|row| row.alias() == alias && !row.state.is_terminal())
+        });
+        open.count()
+    }
+}

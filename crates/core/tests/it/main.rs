@@ -1,0 +1,21 @@
+//! The core's contract, held by tests.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::print_stdout,
+    clippy::wildcard_enum_match_arm,
+    reason = "test code"
+)]
+
+mod decide_walk;
+mod engine;
+mod fake_venue;
+mod kit;
+mod power_cut;
+mod quantities;
+mod schedules;
+mod sim_world;
+mod tables;

@@ -1,0 +1,68 @@
+//! Client ids and the venue's own ids.
+
+use sha2::{Digest, Sha256};
+
+use crate::core::OrderNo;
+
+const BASE32: &str = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/// Whether the venue takes an `orderLinkId`: 1 to 36 of `[0-9A-Za-z_-]`.
+#[must_use]
+pub fn is_valid_id(id: &str) -> bool {
+    (1..=36).contains(&id.len())
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+/// The 32 hex digits of an id spelled `sf1-` and 26 digits of Crockford's base32, lower case, 130 bits.
+#[must_use]
+pub fn cl_ord_id(wire_id: &str) -> Option<String> {
+    let digits = wire_id
+        .strip_prefix("sf1-")
+        .filter(|digits| digits.len() == 26)?;
+    let mut value: u128 = 0;
+    for digit in digits.chars() {
+        let digit = u128::try_from(BASE32.find(digit)?).ok()?;
+        // The first digit holds the two bits of padding and three of the value.
+        value = value.checked_mul(32)?.checked_add(digit)?;
+    }
+    Some(format!("{value:032x}"))
+}
+
+/// The venue's ids: they look random and hold the number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct VenueIds {
+    pub(super) seed: u64,
+}
+
+impl VenueIds {
+    /// `orderId` of an order.
+    pub(super) fn order(self, no: OrderNo) -> String {
+        self.uuid("order", no.0)
+    }
+
+    /// The order that an `orderId` names, if it is one of this venue's.
+    pub(super) fn order_no(self, id: &str) -> Option<OrderNo> {
+        let (_, last) = id.rsplit_once('-')?;
+        let no = OrderNo(u64::from_str_radix(last, 16).ok()?);
+        (self.order(no) == id).then_some(no)
+    }
+
+    /// `execId` of a fill.
+    pub(super) fn exec(self, no: u64) -> String {
+        self.uuid("fill", no)
+    }
+
+    fn uuid(self, kind: &str, no: u64) -> String {
+        let hash = hex::encode(Sha256::digest(format!("{kind}/{}/{no}", self.seed)));
+        let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default();
+        format!(
+            "{}-{}-4{}-a{}-{no:012x}",
+            part(0, 8),
+            part(8, 12),
+            part(12, 15),
+            part(15, 18)
+        )
+    }
+}

@@ -1,0 +1,210 @@
+//! Create, amend, cancel and cancel-all, after the gate.
+
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+
+use super::{
+    create::{check_price, check_qty},
+    params::Params,
+    reply::Code,
+    venue::Bybit,
+};
+use crate::{
+    core::{Core, Happening, NewOrder, Order, OrderNo, Refusal, What},
+    edge::Venue,
+};
+
+/// The order that a request names.
+#[derive(Debug)]
+pub(super) struct Target {
+    instrument: String,
+    order_id: Option<String>,
+    link_id: Option<String>,
+}
+
+/// Other terms for an order.
+#[derive(Debug)]
+pub(super) struct Amend {
+    target: Target,
+    order_qty: Option<Decimal>,
+    price: Option<Decimal>,
+}
+
+/// Which orders a cancel-all means.
+#[derive(Debug)]
+pub(super) enum Scope {
+    Symbol(String),
+    Base(String),
+    Settle(String),
+}
+
+pub(super) fn read_target(params: &Params, core: &Core) -> Result<Target, Code> {
+    let instrument = params.instrument(core)?.key();
+    let (order_id, link_id) = (params.text("orderId")?, params.text("orderLinkId")?);
+    if order_id.is_none() && link_id.is_none() {
+        return Err(Code::param("orderId or orderLinkId is required"));
+    }
+    Ok(Target {
+        instrument,
+        order_id: order_id.map(str::to_owned),
+        link_id: link_id.map(str::to_owned),
+    })
+}
+
+pub(super) fn read_amend(params: &Params, core: &Core) -> Result<Amend, Code> {
+    let target = read_target(params, core)?;
+    let instrument = params.instrument(core)?;
+    let (order_qty, price) = (params.decimal("qty")?, params.decimal("price")?);
+    if let Some(qty) = order_qty {
+        check_qty(qty, instrument.max_qty, instrument)?;
+    }
+    if let Some(price) = price {
+        check_price(price, instrument)?;
+    }
+    if order_qty.is_none() && price.is_none() {
+        return Err(Code::param("nothing to amend"));
+    }
+    Ok(Amend {
+        target,
+        order_qty,
+        price,
+    })
+}
+
+pub(super) fn read_scope(params: &Params) -> Result<Scope, Code> {
+    params.category()?;
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    if let Some(symbol) = owned(params.text("symbol")?) {
+        return Ok(Scope::Symbol(symbol));
+    }
+    if let Some(base) = owned(params.text("baseCoin")?) {
+        return Ok(Scope::Base(base));
+    }
+    match owned(params.text("settleCoin")?) {
+        Some(settle) => Ok(Scope::Settle(settle)),
+        None => Err(Code::param("symbol, baseCoin or settleCoin is required")),
+    }
+}
+
+/// Gives the order to the core; the answer is a receipt, whatever the order meets in the book.
+pub(super) fn create(venue: &Bybit, new: NewOrder) -> Result<Value, Code> {
+    let link_id = new.wire_id.clone().unwrap_or_default();
+    for event in apply(venue, What::Place(Box::new(new)))? {
+        let no = match event {
+            Happening::Accepted(order) => order.no,
+            Happening::Existing { order } => order,
+            Happening::Refused { refusal } => return Err(Code::refusal(refusal)),
+            Happening::AccountOpened { .. }
+            | Happening::Listed { .. }
+            | Happening::Filled(_)
+            | Happening::Amended { .. }
+            | Happening::Closed { .. }
+            | Happening::MarketSet { .. }
+            | Happening::RulesSet { .. }
+            | Happening::DayClosed => continue,
+        };
+        return Ok(json!({ "orderId": venue.ids().order(no), "orderLinkId": link_id }));
+    }
+    Err(Code::refusal(Refusal::UnknownAccount))
+}
+
+pub(super) fn amend(venue: &Bybit, uid: &str, amend: &Amend) -> Result<Value, Code> {
+    let too_late = || Code::new(110_001, "order not exists or too late to replace");
+    let order = find(venue, uid, &amend.target).ok_or_else(too_late)?;
+    let what = What::Amend {
+        order: order.no,
+        order_qty: amend.order_qty,
+        price: amend.price,
+    };
+    match refusal(&apply(venue, what)?) {
+        Some(Refusal::NotOpen | Refusal::UnknownOrder) => Err(too_late()),
+        Some(refusal) => Err(Code::refusal(refusal)),
+        None => Ok(receipt(venue, &order)),
+    }
+}
+
+pub(super) fn cancel(venue: &Bybit, uid: &str, target: &Target) -> Result<Value, Code> {
+    let order = find(venue, uid, target).ok_or_else(|| Code::refusal(Refusal::UnknownOrder))?;
+    match refusal(&apply(venue, What::Cancel { order: order.no })?) {
+        Some(refusal) => Err(Code::refusal(refusal)),
+        None => Ok(receipt(venue, &order)),
+    }
+}
+
+pub(super) fn cancel_all(venue: &Bybit, uid: &str, scope: &Scope) -> Result<Value, Code> {
+    let meant: Vec<Order> = {
+        let world = venue.stage().world();
+        let core = world.core();
+        let open = core
+            .accounts()
+            .get(uid)
+            .map(|account| account.open.iter())
+            .into_iter()
+            .flatten();
+        let fits = |order: &&Order| {
+            core.instruments()
+                .get(&order.instrument)
+                .is_some_and(|instrument| match scope {
+                    Scope::Symbol(symbol) => instrument.symbol == *symbol,
+                    Scope::Base(base) => instrument.base == *base,
+                    Scope::Settle(settle) => instrument.quote == *settle,
+                })
+        };
+        open.filter_map(|no| core.order(*no))
+            .filter(fits)
+            .take(500)
+            .cloned()
+            .collect()
+    };
+    let mut list = Vec::new();
+    for order in meant {
+        if refusal(&apply(venue, What::Cancel { order: order.no })?).is_none() {
+            list.push(receipt(venue, &order));
+        }
+    }
+    Ok(json!({ "list": list, "success": "1" }))
+}
+
+/// `orderId` wins over `orderLinkId`; of several orders with one link id the newest open one is meant.
+fn find(venue: &Bybit, uid: &str, target: &Target) -> Option<Order> {
+    let world = venue.stage().world();
+    let core = world.core();
+    let numbers: Vec<OrderNo> = match (&target.order_id, &target.link_id) {
+        (Some(id), _) => venue.ids().order_no(id).into_iter().collect(),
+        (None, Some(id)) => core.by_wire_id(uid, id).to_vec(),
+        (None, None) => Vec::new(),
+    };
+    let own = |order: &&Order| {
+        order.account == uid && order.instrument == target.instrument && order.status.is_open()
+    };
+    numbers
+        .iter()
+        .rev()
+        .filter_map(|no| core.order(*no))
+        .find(own)
+        .cloned()
+}
+
+fn receipt(venue: &Bybit, order: &Order) -> Value {
+    json!({ "orderId": venue.ids().order(order.no), "orderLinkId": order.wire_id.clone().unwrap_or_default() })
+}
+
+fn apply(venue: &Bybit, what: What) -> Result<Vec<Happening>, Code> {
+    match venue.stage().apply(what) {
+        Ok(events) => Ok(events.into_iter().map(|event| event.what).collect()),
+        Err(error) => {
+            tracing::error!(%error, "journal failed");
+            Err(Code::new(10_016, "Server error."))
+        }
+    }
+}
+
+fn refusal(happened: &[Happening]) -> Option<Refusal> {
+    happened.iter().find_map(|what| {
+        if let Happening::Refused { refusal } = what {
+            Some(*refusal)
+        } else {
+            None
+        }
+    })
+}

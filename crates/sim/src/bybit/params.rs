@@ -1,0 +1,97 @@
+//! Parameters of an order request, read as strictly as the notes say.
+
+use rust_decimal::Decimal;
+use serde_json::{Map, Value};
+
+use super::reply::Code;
+use crate::core::{Core, Instrument};
+
+/// The object in the body of a POST.
+#[derive(Debug)]
+pub(super) struct Params(Map<String, Value>);
+
+impl Params {
+    pub(super) fn read(body: &[u8]) -> Result<Self, Code> {
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(map)) => Ok(Self(map)),
+            Ok(_) | Err(_) => Err(Code::param("the body is no JSON object")),
+        }
+    }
+
+    /// A text that is not empty. Numbers of money and size are texts too.
+    pub(super) fn text(&self, name: &str) -> Result<Option<&str>, Code> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+            Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                Err(Code::param(&format!("{name} must be a string")))
+            }
+        }
+    }
+
+    /// A text that must be there.
+    pub(super) fn needed(&self, name: &str) -> Result<&str, Code> {
+        self.text(name)?
+            .ok_or_else(|| Code::param(&format!("{name} is required")))
+    }
+
+    /// A JSON boolean; false if absent.
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Code> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(Value::String(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                Err(Code::param(&format!("{name} must be a boolean")))
+            }
+        }
+    }
+
+    /// A JSON integer.
+    pub(super) fn integer(&self, name: &str) -> Result<Option<i64>, Code> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => value
+                .as_i64()
+                .map(Some)
+                .ok_or_else(|| Code::param(&format!("{name} must be an integer"))),
+        }
+    }
+
+    /// A plain decimal: digits, at most one point, no sign, no exponent.
+    pub(super) fn decimal(&self, name: &str) -> Result<Option<Decimal>, Code> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        let plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+            && text.starts_with(|first: char| first.is_ascii_digit())
+            && text.ends_with(|last: char| last.is_ascii_digit());
+        let number = plain.then(|| text.parse::<Decimal>().ok()).flatten();
+        number
+            .map(Some)
+            .ok_or_else(|| Code::param(&format!("{name} is no plain decimal")))
+    }
+
+    /// Names of fields that hold something.
+    pub(super) fn holds(&self, name: &str) -> bool {
+        !matches!(self.0.get(name), None | Some(Value::Null)) && self.text(name) != Ok(None)
+    }
+
+    /// The category, which must be one that is simulated.
+    pub(super) fn category(&self) -> Result<&str, Code> {
+        match self.needed("category")? {
+            category @ "linear" => Ok(category),
+            "spot" | "inverse" | "option" => Err(Code::new(10_001, "Not supported symbols")),
+            _ => Err(Code::param("category invalid")),
+        }
+    }
+
+    /// The instrument that category and symbol name.
+    pub(super) fn instrument<'a>(&self, core: &'a Core) -> Result<&'a Instrument, Code> {
+        let category = self.category()?;
+        let symbol = self.needed("symbol")?;
+        let found = core.instruments().get(&format!("{category}/{symbol}"));
+        found.ok_or_else(|| Code::param(&format!("symbol invalid {symbol}")))
+    }
+}

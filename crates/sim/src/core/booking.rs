@@ -1,0 +1,119 @@
+//! Booking: what a fill and an end do to the order, the account and the position.
+
+use rust_decimal::Decimal;
+
+use super::{
+    engine::{Core, slot},
+    event::{Fill, Happening},
+    order::{Ended, OrdStatus, OrderNo},
+};
+
+impl Core {
+    /// Books one side of a trade: order, account, position, fee; ends the order when it is full.
+    pub(super) fn book_fill(&mut self, no: OrderNo, qty: Decimal, price: Decimal, maker: bool) {
+        let seq = self.seq.saturating_add(1);
+        let (sweep, at_ms) = (self.commands, self.now_ms);
+        let fill_no = u64::try_from(self.fills.len())
+            .unwrap_or(u64::MAX)
+            .saturating_add(1);
+        let Some(order) = slot(no).and_then(|slot| self.orders.get_mut(slot)) else {
+            return;
+        };
+        let Some(instrument) = self.instruments.get(&order.instrument) else {
+            return;
+        };
+        let fee_rate = if maker {
+            instrument.maker_rate
+        } else {
+            instrument.taker_rate
+        };
+        let value = qty.saturating_mul(price);
+        let fee = value.saturating_mul(fee_rate);
+        order.cum_qty = order.cum_qty.saturating_add(qty);
+        order.cum_value = order.cum_value.saturating_add(value);
+        order.cum_fee = order.cum_fee.saturating_add(fee);
+        order.status = OrdStatus::PartiallyFilled;
+        order.updated_at_ms = at_ms;
+        order.updated_seq = seq;
+        let leaves_qty = order.order_qty.saturating_sub(order.cum_qty);
+        let (account, key, side) = (order.account.clone(), order.instrument.clone(), order.side);
+        if let Some(owner) = self.accounts.get_mut(&account) {
+            let position = owner.positions.entry(key.clone()).or_default();
+            let realized = position.book(side, qty, price);
+            position.updated_at_ms = at_ms;
+            position.last_fill = Some(fill_no);
+            let balance = owner.balances.entry(instrument.quote.clone()).or_default();
+            *balance = balance.saturating_add(realized).saturating_sub(fee);
+        }
+        let fill = Fill {
+            no: fill_no,
+            order: no,
+            account: account.clone(),
+            instrument: key.clone(),
+            side,
+            qty,
+            price,
+            fee,
+            fee_rate,
+            leaves_qty,
+            maker,
+            sweep,
+            at_ms,
+        };
+        self.fills_of.entry(no).or_default().push(self.fills.len());
+        self.fills.push(fill.clone());
+        self.say(Happening::Filled(Box::new(fill)));
+        if leaves_qty.is_zero() {
+            self.close(no, Ended::Filled);
+        }
+        // An incoming order is looked after by `trade_or_rest`, which also says why it ends.
+        self.end_useless_reducers(&account, &key, (!maker).then_some(no));
+    }
+
+    /// Ends resting reduce-only orders that have nothing to reduce any more.
+    fn end_useless_reducers(&mut self, account: &str, instrument: &str, but: Option<OrderNo>) {
+        let Some(owner) = self.accounts.get(account) else {
+            return;
+        };
+        let reducers = owner
+            .open
+            .iter()
+            .filter_map(|no| self.order(*no))
+            .filter(|order| {
+                order.reduce_only
+                    && Some(order.no) != but
+                    && order.instrument == instrument
+                    && self.reducible(order).is_zero()
+            });
+        for no in reducers.map(|order| order.no).collect::<Vec<_>>() {
+            self.close(no, Ended::ReduceOnly);
+        }
+    }
+
+    pub(super) fn close(&mut self, no: OrderNo, ended: Ended) {
+        let seq = self.seq.saturating_add(1);
+        let at_ms = self.now_ms;
+        let Some(order) = slot(no).and_then(|slot| self.orders.get_mut(slot)) else {
+            return;
+        };
+        if !order.status.is_open() {
+            return;
+        }
+        order.status = if ended == Ended::Filled {
+            OrdStatus::Filled
+        } else {
+            OrdStatus::Canceled
+        };
+        order.ended = Some(ended);
+        order.updated_at_ms = at_ms;
+        order.updated_seq = seq;
+        if let Some(book) = self.books.get_mut(&order.instrument) {
+            book.remove(order.side, order.price, no);
+        }
+        if let Some(account) = self.accounts.get_mut(&order.account) {
+            account.open.remove(&no);
+            account.closed.push(no);
+        }
+        self.say(Happening::Closed { order: no, ended });
+    }
+}

@@ -1,0 +1,19 @@
+//! What all simulated venues have in front of them: sockets, faults, the request log and the control port.
+
+mod body;
+mod connection;
+mod control;
+mod exchange;
+mod fault;
+mod fields;
+mod hidden;
+mod requests;
+mod server;
+mod stage;
+
+pub(crate) use exchange::{Reply, Request};
+pub(crate) use fault::Op;
+pub(crate) use fields::{Fields, Wrong};
+pub(crate) use hidden::Shelf;
+pub(crate) use server::Server;
+pub(crate) use stage::{Stage, Venue};

@@ -1,0 +1,16 @@
+//! The HTTP client of every venue adapter: it sends once, and says what is known about a send that failed.
+//!
+//! No retry, no redirect, no proxy, no HTTP/2 replay, no early data, no decompression. A request body can be read once only, so
+//! that nothing below this crate can send it a second time either; the read is also the moment at which [`Go`] is asked, after
+//! the connection stands and before the first byte leaves.
+//!
+//! [`Go`]: surefill_core::Go
+
+mod answer;
+mod client;
+mod gate;
+mod request;
+
+pub use answer::Answer;
+pub use client::{BuildError, HttpClient, HttpConfig, SendFailure};
+pub use request::{Method, Request};
