@@ -6,6 +6,7 @@ mod error;
 mod inbox;
 mod jobs;
 mod lock;
+mod marks;
 mod open;
 mod place;
 mod read;
