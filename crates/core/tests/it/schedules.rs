@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::sim_world::World;
+use crate::sim_world::{Lie, World};
 
 /// Runs a seed and hands out how it ended.
 fn run(seed: u64) -> (String, bool, usize) {
@@ -14,7 +14,7 @@ fn run(seed: u64) -> (String, bool, usize) {
     (state.to_string(), halted, orders)
 }
 
-const SCHEDULES: u64 = 6_000;
+const SCHEDULES: u64 = 20_000;
 
 #[test]
 fn every_schedule_keeps_the_promises() {
@@ -49,4 +49,34 @@ fn every_schedule_keeps_the_promises() {
     for state in ["filled", "canceled", "rejected"] {
         assert!(with(state) > SCHEDULES / 20, "{state}: {}", with(state));
     }
+}
+
+/// The first seed whose schedule breaks that promise under the lie.
+fn found_out(lie: Lie, promise: &str) -> u64 {
+    let breaks = |seed: &u64| {
+        let mut world = World::lying(*seed, lie);
+        world.run().is_err_and(|broken| broken.starts_with(promise))
+    };
+    let found = (0..60_000).find(breaks);
+    found.unwrap_or_else(|| panic!("no schedule finds {lie:?} out"))
+}
+
+#[test]
+fn every_lie_of_a_venue_ends_in_two_orders() {
+    for lie in [
+        Lie::Unique,
+        Lie::Fence,
+        Lie::Drain,
+        Lie::Lag,
+        Lie::Memory,
+        Lie::Revocation,
+    ] {
+        println!("{lie:?}: seed {}", found_out(lie, "P1"));
+    }
+}
+
+#[test]
+fn a_store_that_is_not_durable_loses_an_attempt_or_the_word_that_was_told() {
+    found_out(Lie::Store, "an attempt was lost");
+    found_out(Lie::Store, "a rejected row came back");
 }

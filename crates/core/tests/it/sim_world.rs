@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use surefill_core::{
-    Begin, CancelOutcome, Cause, Change, ClOrdId, Copies, DuplicateOf, DuplicateRule, Entry,
-    ExecReport, Fence, Fill, GiveUp, Halt, HaltCause, Lookup, Mark, MemoryStore, NotSent,
-    Observation, OrdState, OrdStatus, OrderRecord, Pursuit, Reading, Reason, Resubmit, Revocation,
-    Situation, Step, Store, StoreError, Submission, UnknownCause, VenueProfile, decide,
+    Begin, CancelOutcome, Cause, Change, ClOrdId, Copies, DuplicateOf, DuplicateRule, Durability,
+    Entry, ExecReport, Fence, Fill, GiveUp, Halt, HaltCause, Lacking, Lookup, Mark, MemoryStore,
+    NotSent, Observation, OrdState, OrdStatus, OrderRecord, Pursuit, Reading, Reason, Resubmit,
+    Revocation, Situation, Step, Store, StoreError, Submission, UnknownCause, VenueProfile, decide,
 };
 
 use crate::kit::{
@@ -111,6 +111,7 @@ struct Venue {
     /// When an order with our id was last taken.
     taken_at: Option<u64>,
     orders: Vec<Live>,
+    lie: Option<Lie>,
     /// What was answered to each copy, and when.
     answers: Vec<Option<(u64, Submission)>>,
 }
@@ -156,7 +157,7 @@ impl Venue {
             Fence::Clock(fence) => at(self.now) > fence,
             Fence::Height(fence) => height_at(self.now) > fence,
         };
-        if passed {
+        if passed && self.lie != Some(Lie::Fence) {
             return self.answer(copy, not_taken("outside of the window"));
         }
         if self.revoked.contains(&no) || self.remembered.contains(&no) {
@@ -165,10 +166,15 @@ impl Venue {
         if self.now < CALM && self.dice.percent(10) {
             return self.answer(copy, not_taken("too many requests"));
         }
-        if self.camp.replayable || self.camp.revocable {
+        if (self.camp.replayable || self.camp.revocable) && self.lie != Some(Lie::Memory) {
             self.remembered.insert(no);
         }
-        let drain = self.dice.below(DRAIN);
+        let longest = if self.lie == Some(Lie::Drain) {
+            5 * DRAIN
+        } else {
+            DRAIN
+        };
+        let drain = self.dice.below(longest);
         self.events
             .push((self.now + drain, Event::Book { no, copy }));
     }
@@ -203,7 +209,12 @@ impl Venue {
         }
         let order = self.orders.len();
         self.taken_at = Some(self.now);
-        let shows = self.now + self.dice.below(LAG);
+        let longest = if self.lie == Some(Lie::Lag) {
+            10 * LAG
+        } else {
+            LAG
+        };
+        let shows = self.now + self.dice.below(longest);
         self.orders.push(Live {
             name: format!("O{order}"),
             life: Life::Open,
@@ -296,7 +307,9 @@ impl Venue {
         if self.remembered.contains(&no) || self.revoked.contains(&no) {
             return Revocation::Used;
         }
-        self.revoked.insert(no);
+        if self.lie != Some(Lie::Revocation) {
+            self.revoked.insert(no);
+        }
         Revocation::Revoked
     }
 }
@@ -305,6 +318,68 @@ fn not_taken(text: &str) -> Submission {
     Submission::NotTaken {
         cause: Reason::new("", text),
         retry_after: None,
+    }
+}
+
+/// A part of the world that is not what it claims to be: with it the promises must break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lie {
+    /// The profile says that an id is unique for ever, and the venue takes it again.
+    Unique,
+    /// The venue takes what comes after the fence.
+    Fence,
+    /// The way from the gate to the book is longer than the profile says.
+    Drain,
+    /// Orders show later than the profile says.
+    Lag,
+    /// The venue forgets the bytes that it is said to remember.
+    Memory,
+    /// The venue says that it revoked, and did not.
+    Revocation,
+    /// The store says that a commit is durable, and it is not.
+    Store,
+}
+
+impl Lie {
+    /// Takes the world to where the lie matters.
+    fn tell(self, world: &mut World) {
+        let weak = Camp {
+            fence: FenceKind::Documented,
+            ..Camp::PLAIN
+        };
+        let camp = match self {
+            Self::Unique | Self::Fence | Self::Drain | Self::Lag | Self::Store => weak,
+            Self::Memory => Camp {
+                replayable: true,
+                ..weak
+            },
+            Self::Revocation => Camp {
+                revocable: true,
+                ..weak
+            },
+        };
+        world.camp = camp;
+        world.profile = camp.profile();
+        world.venue.camp = camp;
+        world.doubles = false;
+        if self == Self::Unique {
+            world.profile.duplicate = DuplicateRule::RefusedForever;
+        }
+        world.venue.lie = Some(self);
+        let mut intent = world.row.intent.clone();
+        intent.resubmit = Resubmit::AfterAbsence;
+        intent.give_up = GiveUp::Accept;
+        world.row = placed(camp, intent);
+        let first = camp.attempt(1, T0, H0);
+        world.venue.fences = vec![first.fence];
+        world.store = MemoryStore::new(at(T0));
+        let begin = Begin {
+            order: world.row.clone(),
+            attempt: first,
+            entry: Entry::Risk { doubt_blocks: true },
+        };
+        let _begun = done(world.store.begin(begin)).unwrap();
+        world.cancel_at = None;
     }
 }
 
@@ -327,6 +402,7 @@ pub(crate) struct World {
     doubled: bool,
     cancel_at: Option<u64>,
     told: Option<OrdState>,
+    broken: Option<String>,
     log: Vec<String>,
 }
 
@@ -387,6 +463,7 @@ impl World {
                 revoked: BTreeSet::new(),
                 taken_at: None,
                 orders: Vec::new(),
+                lie: None,
                 answers: Vec::new(),
             },
             store,
@@ -401,9 +478,17 @@ impl World {
             doubled: false,
             cancel_at,
             told: None,
+            broken: None,
             log: Vec::new(),
             dice,
         }
+    }
+
+    /// The schedule of a seed in a world where something is not what it claims to be.
+    pub(crate) fn lying(seed: u64, lie: Lie) -> Self {
+        let mut world = Self::new(seed);
+        lie.tell(&mut world);
+        world
     }
 
     /// Runs to the end, or to the first broken promise.
@@ -411,6 +496,9 @@ impl World {
         let mut step = self.send(1);
         let mut idle = 0;
         while self.venue.now < END {
+            if let Some(broken) = self.broken.take() {
+                return Err(broken);
+            }
             if self.faults() && self.dice.percent(4) {
                 step = self.crash();
             }
@@ -506,7 +594,7 @@ impl World {
         if let Some(halt) = &change.halt {
             self.alarms.push(halt.cause.clone());
         }
-        let durability = change.durability();
+        let durability = self.durability(&change);
         match done(self.store.apply(change, durability)) {
             Ok(row) => self.row = row,
             Err(error) => panic!("{error}\n{}", self.log.join("\n")),
@@ -517,6 +605,14 @@ impl World {
         if !self.row.state.is_doubt() {
             let own = |cause: &HaltCause| matches!(cause, HaltCause::Doubt { .. });
             self.alarms.retain(|cause| !own(cause));
+        }
+    }
+
+    fn durability(&self, change: &Change) -> Durability {
+        if self.venue.lie == Some(Lie::Store) {
+            Durability::Lazy
+        } else {
+            change.durability()
         }
     }
 
@@ -537,7 +633,7 @@ impl World {
         if !self.row.state.is_terminal() {
             // A lazy end was lost with the power; Rejected is never lazy.
             if self.told == Some(OrdState::Rejected) {
-                panic!("a rejected row came back\n{}", self.log.join("\n"));
+                self.broken = Some("a rejected row came back".to_owned());
             }
             self.told = None;
         }
@@ -600,7 +696,8 @@ impl World {
         let begun = self.reading().saturating_sub(CLOCK_ERROR);
         let begun_height = self.venue.now;
         let mut shown = self.venue.shown();
-        let reading = self.dice.below(300);
+        let slow = self.faults() && self.dice.percent(10);
+        let reading = self.dice.below(if slow { 3_000 } else { 300 });
         self.pass(ms(reading));
         let ended = self.reading() + CLOCK_ERROR;
         let look = if shown.is_empty() {
@@ -657,10 +754,14 @@ impl World {
         let until = self.venue.now + TIME_OUT;
         self.venue.run(until);
         let lost = self.faults() && self.dice.percent(25);
+        let receipt = self.dice.percent(10);
         let answer = copy
             .and_then(|copy| self.venue.answers[copy].clone())
             .filter(|_| !lost)
-            .map_or_else(no_answer, |(_, answer)| answer);
+            .map_or_else(no_answer, |(_, answer)| match answer {
+                Submission::Acked(_) if receipt => Submission::Received("bundle-1".into()),
+                answer => answer,
+            });
         self.see(&Observation::Sent {
             no,
             answer: &answer,
@@ -699,7 +800,7 @@ impl World {
             Change::of(&self.row, at(self.reading()), Cause::Resent, "").to(OrdState::Submitted);
         change.next_attempt = Some(attempt.clone());
         change.unless_halted = true;
-        let durability = change.durability();
+        let durability = self.durability(&change);
         match done(self.store.apply(change, durability)) {
             Ok(row) => self.row = row,
             Err(StoreError::Halted(halt)) => {
@@ -708,14 +809,10 @@ impl World {
             }
             Err(error) => panic!("{error}\n{}", self.log.join("\n")),
         }
-        // A number that a power cut took back is given out again, with other bytes.
-        let index = usize::try_from(no).unwrap() - 1;
-        assert_eq!(
-            index,
-            self.venue.fences.len(),
-            "an attempt was lost\n{}",
-            self.log.join("\n")
-        );
+        // A number that a power cut took back would be given out again, for other bytes.
+        if usize::try_from(no).unwrap() <= self.venue.fences.len() {
+            return Err("an attempt was lost".to_owned());
+        }
         self.venue.fences.push(attempt.fence);
         Ok(self.send(no))
     }
@@ -763,10 +860,11 @@ impl World {
         let orders = self.venue.orders.len();
         if orders > 1 {
             let remembers = self.camp.replayable || self.camp.revocable;
-            let keeps_id = matches!(
-                self.camp.duplicate,
-                DuplicateRule::RefusedForever | DuplicateRule::ReturnsExisting
-            );
+            let keeps_id = match self.camp.duplicate {
+                DuplicateRule::RefusedForever | DuplicateRule::ReturnsExisting => true,
+                DuplicateRule::RefusedWithin(window) => at(T0).after(window) > at(END),
+                DuplicateRule::RefusedWhileOpen | DuplicateRule::Accepted => false,
+            };
             let documented = self.doubled && !remembers && !keeps_id;
             // A refusal that does not use up remembered bytes lets another copy of them through.
             let forgotten = self.doubled && !self.camp.uses_up && !keeps_id;
@@ -783,6 +881,24 @@ impl World {
         truth.sort();
         if names != truth {
             return Err(format!("P3: booked {names:?}, executed {truth:?}"));
+        }
+        if self.row.state == OrdState::Rejected && orders > 0 && !self.doubled {
+            return Err("an order under a rejected row".to_owned());
+        }
+        for cause in &self.alarms {
+            let lacks = match cause {
+                HaltCause::Doubt { lacking, .. } => match lacking {
+                    Lacking::Fence => self.camp.fence == FenceKind::None,
+                    Lacking::DocumentedDrain => self.row.intent.give_up == GiveUp::Strict,
+                    Lacking::Answer | Lacking::Sight | Lacking::Retention => false,
+                },
+                HaltCause::SecondOrder { .. } => orders > 1,
+                HaltCause::Surprise { .. } | HaltCause::LateFill { .. } => self.doubled,
+                _ => false,
+            };
+            if !lacks {
+                return Err(format!("P2: halted without a reason: {cause:?}"));
+            }
         }
         if !self.alarms.is_empty() {
             return Ok(());
