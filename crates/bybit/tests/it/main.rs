@@ -13,6 +13,7 @@ mod engine;
 mod lists;
 mod prepare;
 mod secrets;
+mod sequences;
 mod server;
 mod vectors;
 mod world;
