@@ -29,6 +29,19 @@ pub enum Network {
 }
 
 impl Network {
+    /// Where the venue is, over HTTP and over sockets; `None` for a simulator, which is anywhere.
+    const fn hosts(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Mainnet => Some(("https://api.bybit.com", "wss://stream.bybit.com")),
+            Self::Testnet => Some((
+                "https://api-testnet.bybit.com",
+                "wss://stream-testnet.bybit.com",
+            )),
+            Self::Demo => Some(("https://api-demo.bybit.com", "wss://stream-demo.bybit.com")),
+            Self::Simulator => None,
+        }
+    }
+
     /// The word of the network in an account's name.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -87,32 +100,22 @@ pub struct Bybit {
 impl Bybit {
     /// The real venue.
     pub fn mainnet(keys: Keys) -> Self {
-        Self::new(
-            Network::Mainnet,
-            "https://api.bybit.com",
-            "wss://stream.bybit.com",
-            keys,
-        )
+        Self::on(Network::Mainnet, keys)
     }
 
     /// The testnet.
     pub fn testnet(keys: Keys) -> Self {
-        Self::new(
-            Network::Testnet,
-            "https://api-testnet.bybit.com",
-            "wss://stream-testnet.bybit.com",
-            keys,
-        )
+        Self::on(Network::Testnet, keys)
     }
 
     /// Demo trading.
     pub fn demo(keys: Keys) -> Self {
-        Self::new(
-            Network::Demo,
-            "https://api-demo.bybit.com",
-            "wss://stream-demo.bybit.com",
-            keys,
-        )
+        Self::on(Network::Demo, keys)
+    }
+
+    fn on(network: Network, keys: Keys) -> Self {
+        let (rest, ws) = network.hosts().unwrap_or_default();
+        Self::new(network, rest, ws, keys)
     }
 
     /// A simulated venue at `url`, such as `http://127.0.0.1:7001`. Its sockets are at the same host and port.
@@ -193,7 +196,8 @@ impl Bybit {
 
     fn check(&self) -> Result<(), VenueError> {
         let config = |what: &str| Err(VenueError::Config(what.into()));
-        if self.network != Network::Simulator && !self.ws.starts_with("wss://stream") {
+        let ours = (&*self.rest, &*self.ws);
+        if self.network.hosts().is_some_and(|hosts| hosts != ours) {
             return config("the sockets' address can be set on a simulator only");
         }
         if self.network == Network::Demo && self.trade_socket {

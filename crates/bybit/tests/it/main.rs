@@ -9,11 +9,16 @@
 )]
 
 mod acts;
+mod ban;
+mod categories;
 mod engine;
 mod lists;
 mod prepare;
 mod secrets;
 mod sequences;
 mod server;
+mod socket;
+mod stream;
+mod trade;
 mod vectors;
 mod world;
