@@ -111,7 +111,8 @@ impl Writer {
         self.checkpoints.finish(&self.desk.db);
         match self.commit(group) {
             Ok(()) => group.drain(..).for_each(|job| job.answer(None)),
-            Err(Undone::Rolled(_)) if group.len() > 1 => {
+            // One by one each would wait for the same lock.
+            Err(Undone::Rolled(error)) if group.len() > 1 && kind(&error) != Kind::Busy => {
                 for job in group.drain(..) {
                     let mut alone = vec![job];
                     self.group(&mut alone);

@@ -93,9 +93,11 @@ impl Pursuit {
                 self.looks = self.looks.saturating_add(1);
             }
             // The rounds before a sighting were wrong, or are outdated.
-            Observation::Looked(Lookup::Found(_))
-            | Observation::Report(_)
-            | Observation::CancelAnswer(CancelOutcome::Canceled(_)) => {
+            Observation::Looked(Lookup::Found(_)) => {
+                self.rounds = Rounds::default();
+                self.looks = self.looks.saturating_add(1);
+            }
+            Observation::Report(_) | Observation::CancelAnswer(CancelOutcome::Canceled(_)) => {
                 self.rounds = Rounds::default();
             }
             Observation::Looked(Lookup::Inconclusive(_)) => {

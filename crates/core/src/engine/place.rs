@@ -9,7 +9,7 @@ use super::shared::{DriverHandle, Shared, row_when};
 use super::{Order, PlaceError, Placement};
 use crate::{
     AccountId, Amount, AttemptState, Begin, ClOrdId, Entered, Entry, Gate, OrdType, OrderIntent,
-    OrderRecord, Reading, Strategy, Transition, VenueTime,
+    OrderRecord, Reading, Strategy, Transition, VenueProfile, VenueTime,
 };
 
 /// How far ahead of the venue's time a decision may lie.
@@ -114,6 +114,7 @@ impl Shared {
         if self.journal.is_closed() {
             return Err(PlaceError::Journal(crate::StoreError::Closed));
         }
+        check_ttl(intent, &desk.profile)?;
         check_age(intent, desk.now().await.map_err(venue_error)?)?;
         let entry = match despite {
             Some(who) => Entry::DespiteHalt { who: who.clone() },
@@ -207,6 +208,23 @@ fn check_terms(intent: &OrderIntent) -> Result<(), PlaceError> {
         OrdType::Limit { price } if price.is_zero() => invalid("the price is zero".to_owned()),
         OrdType::Limit { .. } | OrdType::Market => Ok(()),
     }
+}
+
+/// An intent that outlives the venue's lists could end in doubt that no lookup resolves.
+fn check_ttl(intent: &OrderIntent, profile: &VenueProfile) -> Result<(), PlaceError> {
+    let absence = &profile.absence;
+    let kept = absence
+        .closed_retention
+        .value()
+        .min(absence.fills_retention.value());
+    if intent.ttl <= kept {
+        return Ok(());
+    }
+    let (ttl, kept) = (intent.ttl.as_secs(), kept.as_secs());
+    Err(PlaceError::Invalid {
+        what: format!("a ttl of {ttl} s outlives the venue's lists, which reach back {kept} s")
+            .into(),
+    })
 }
 
 /// A signal from the future has a wrong clock behind it; a stale one is not traded.

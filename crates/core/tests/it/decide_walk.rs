@@ -1,5 +1,6 @@
 //! Every pair of a row and an observation, in every camp: what `decide` may never do.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -388,7 +389,10 @@ impl Walk<'_> {
         } else {
             &[None]
         };
-        let asked: &[(bool, bool)] = if give_up == GiveUp::Land {
+        let asked: &[(bool, bool)] = if state.is_terminal() {
+            // A cancel asked before the end changes nothing after it.
+            &[(watches_cancel(state), false)]
+        } else if give_up == GiveUp::Land {
             &[(false, false), (true, false), (true, true)]
         } else {
             &[(false, false), (true, false)]
@@ -490,7 +494,7 @@ impl Walk<'_> {
 
     /// Takes the step and those after it, as the driver does, and holds each against the rules.
     fn follow(&mut self, here: &Here<'_>, seen: &Observation<'_>) -> Result<(), String> {
-        let mut row = here.row.clone();
+        let mut row = Cow::Borrowed(here.row);
         let mut pursuit = here.pursuit.clone();
         let mut situation = here.situation.clone();
         let mut rounds = here.stand.rounds.to_vec();
@@ -523,7 +527,7 @@ impl Walk<'_> {
                     if let Some(halt) = &change.halt {
                         situation.alarms.push(halt.cause.clone());
                     }
-                    row = after;
+                    row = Cow::Owned(after);
                 }
                 Step::Replay { no } => return case.replayed(*no),
                 Step::NewAttempt => return case.resent(),
@@ -569,6 +573,11 @@ impl Walk<'_> {
         };
         *self.steps.entry(name).or_default() += 1;
     }
+}
+
+/// Canceled rows stand for those whose cancel was asked.
+const fn watches_cancel(state: OrdState) -> bool {
+    matches!(state, OrdState::Canceled)
 }
 
 /// The kind of an observation, for grouping faults.

@@ -686,6 +686,10 @@ async fn what_is_no_order_is_refused_before_anything_is_journaled() {
     late.decision.decided_at = VenueTime::from_ms(venue.now_ms() + 120_000);
     let mut old = base.clone();
     old.decision.decided_at = VenueTime::from_ms(venue.now_ms() - 31_000);
+    let long = OrderIntent {
+        ttl: Duration::from_secs(86_401),
+        ..base.clone()
+    };
     let market = OrderIntent {
         ord_type: OrdType::Market,
         ..base.clone()
@@ -712,6 +716,10 @@ async fn what_is_no_order_is_refused_before_anything_is_journaled() {
         ),
         (late, "ms ahead of the venue's time"),
         (old, "is older than its ttl of 30000 ms"),
+        (
+            long,
+            "a ttl of 86401 s outlives the venue's lists, which reach back 86400 s",
+        ),
         (
             OrderIntent {
                 amount: Amount::Base(qty("1")),

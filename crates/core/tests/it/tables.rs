@@ -500,6 +500,18 @@ fn the_refusal_of_a_replay_is_no_verdict() {
 }
 
 #[test]
+fn the_refusal_of_bytes_that_were_turned_away_before_is_no_verdict() {
+    let mut bench = Bench::placed(REPLAYABLE, intent());
+    bench.answered(&not_taken());
+    bench.now += LAG;
+    assert_eq!(bench.resume(), Step::Replay { no: 1 });
+    bench.replay();
+    assert_eq!(bench.state(), OrdState::Submitted);
+    bench.replay_answered(&refusal());
+    assert_eq!(bench.state(), OrdState::Reconciling);
+}
+
+#[test]
 fn a_refusal_after_a_restart_is_no_verdict() {
     let mut bench = Bench::placed(REPLAYABLE, intent());
     bench.crash();
@@ -1252,6 +1264,36 @@ fn rounds_from_before_a_report_do_not_count_against_it() {
     assert_eq!(bench.state(), OrdState::Reconciling);
 }
 
+#[test]
+fn fills_alone_do_not_keep_an_order_working() {
+    // Open and closed lists are past their reach, and the fills' longer list still shows what was executed.
+    let mut bench = acked(PLAIN);
+    let fills = filled_by(
+        report(OrdStatus::NotShown, "A", None),
+        &[fill("A", "x1", "1")],
+    );
+    bench.now = T0 + CLOSED_KEPT;
+    assert!(looks(&bench.found(std::slice::from_ref(&fills))));
+    assert_eq!(bench.state(), OrdState::Partial);
+    let mut halted = None;
+    for _ in 0..40 {
+        bench.now += 5 * LAG;
+        let step = bench.found(std::slice::from_ref(&fills));
+        if let Step::Halt { cause, .. } = &step {
+            halted = doubt_halt(&step);
+            bench.alarms.push(cause.clone());
+        } else {
+            assert!(
+                matches!(step, Step::LookAgain { after } if !after.is_zero() || halted.is_none())
+            );
+        }
+    }
+    assert_eq!(bench.state(), OrdState::Reconciling);
+    assert_eq!(halted, Some(Lacking::Sight));
+    bench.found(&[report(OrdStatus::Filled, "A", Some("3"))]);
+    assert_eq!(bench.state(), OrdState::Filled);
+}
+
 // I3, I4, I11.
 
 #[test]
@@ -1406,6 +1448,18 @@ fn other_terms_are_not_adopted() {
         assert!(bench.row.order_ids.is_empty());
         assert_eq!(bench.alarms, [HaltCause::TermsDiffer { id: bench.row.id }]);
     }
+}
+
+#[test]
+fn an_order_filled_beyond_what_was_ordered_halts_and_is_booked_all_the_same() {
+    let mut bench = doubt(PLAIN, intent());
+    let mut beyond = report(OrdStatus::Filled, "A", Some("4"));
+    beyond.fills = vec![fill("A", "e1", "4")];
+    bench.found(&[beyond.clone()]);
+    assert_eq!(bench.alarms, [HaltCause::TermsDiffer { id: bench.row.id }]);
+    assert_eq!(bench.row.booked_qty, qty("4"));
+    bench.found(&[beyond]);
+    assert_eq!(bench.state(), OrdState::Filled);
 }
 
 #[test]

@@ -10,7 +10,10 @@ use super::{
     rows::{self, plain},
     venue::Bybit,
 };
-use crate::{core::Instrument, edge::Venue};
+use crate::{
+    core::{Core, Instrument},
+    edge::Venue,
+};
 
 pub(super) fn wallet(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     if query.get("accountType") != Some("UNIFIED") {
@@ -20,27 +23,38 @@ pub(super) fn wallet(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, C
         .get("coin")
         .map(|coins| coins.split(',').map(str::to_owned).collect::<Vec<_>>());
     let world = venue.stage().world();
-    let balances = world
-        .core()
-        .accounts()
-        .get(uid)
-        .map(|account| account.balances.clone())
-        .unwrap_or_default();
-    let total = balances.get("USDT").copied().unwrap_or(Decimal::ZERO);
+    let shown = |coin: &str| {
+        wanted
+            .as_ref()
+            .is_none_or(|wanted| wanted.iter().any(|other| other == coin))
+    };
+    Ok(json!({ "list": [wallet_row(world.core(), uid, shown)] }))
+}
+
+/// What an account owns, as REST and the stream say it.
+pub(super) fn wallet_row(core: &Core, uid: &str, shown: impl Fn(&str) -> bool) -> Value {
+    let owner = core.accounts().get(uid);
+    let balances = owner.map(|account| &account.balances);
+    let total = balances
+        .and_then(|balances| balances.get("USDT"))
+        .copied()
+        .unwrap_or(Decimal::ZERO);
     let coin = |(coin, amount): (&String, &Decimal)| {
         json!({
             "coin": coin, "equity": plain(*amount), "walletBalance": plain(*amount), "locked": "0",
             "borrowAmount": "0", "unrealisedPnl": "0", "cumRealisedPnl": "0", "availableToWithdraw": "",
         })
     };
-    let fits = |(coin, _): &(&String, &Decimal)| {
-        wanted.as_ref().is_none_or(|wanted| wanted.contains(coin))
-    };
-    let coins: Vec<Value> = balances.iter().filter(fits).map(coin).collect();
-    Ok(json!({ "list": [{
+    let coins: Vec<Value> = balances
+        .into_iter()
+        .flatten()
+        .filter(|(coin, _)| shown(coin))
+        .map(coin)
+        .collect();
+    json!({
         "accountType": "UNIFIED", "totalEquity": plain(total), "totalWalletBalance": plain(total),
         "totalAvailableBalance": plain(total), "totalMarginBalance": plain(total), "coin": coins,
-    }] }))
+    })
 }
 
 pub(super) fn account_info(venue: &Bybit) -> Value {

@@ -54,6 +54,16 @@ impl VenueIds {
         self.uuid("fill", no)
     }
 
+    /// `id` of a message of a stream.
+    pub(super) fn message(self, seq: u64, part: u64) -> String {
+        self.uuid(&format!("message/{seq}"), part)
+    }
+
+    /// `connId` of a socket.
+    pub(super) fn connection(self, no: u64) -> String {
+        self.uuid("connection", no)
+    }
+
     fn uuid(self, kind: &str, no: u64) -> String {
         let hash = hex::encode(Sha256::digest(format!("{kind}/{}/{no}", self.seed)));
         let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default();

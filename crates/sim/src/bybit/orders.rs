@@ -190,7 +190,7 @@ fn receipt(venue: &Bybit, order: &Order) -> Value {
 }
 
 fn apply(venue: &Bybit, what: What) -> Result<Vec<Happening>, Code> {
-    match venue.stage().apply(what) {
+    match venue.apply(what) {
         Ok(events) => Ok(events.into_iter().map(|event| event.what).collect()),
         Err(error) => {
             tracing::error!(%error, "journal failed");

@@ -3,9 +3,10 @@
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-use super::ids::VenueIds;
+use super::{ids::VenueIds, stream::picked};
 use crate::core::{
-    Ended, Fill, Instrument, OrdStatus, OrdType, Order, Position, SelfTrade, Side, TimeInForce,
+    Core, Ended, Fill, Instrument, OrdStatus, OrdType, Order, Position, SelfTrade, Side,
+    TimeInForce,
 };
 
 /// The venue's word for a status.
@@ -121,6 +122,107 @@ pub(super) fn execution(
         "indexPrice": "", "underlyingPrice": "", "blockTradeId": "", "closedSize": "",
         "seq": seq(fill.sweep), "extraFees": "",
     })
+}
+
+/// One order, as the stream has it: what is empty over REST is a zero here.
+pub(super) fn pushed_order(ids: VenueIds, row: &Order, instrument: &Instrument) -> Value {
+    let mut pushed = order(ids, row, instrument, true);
+    if let Some(fields) = pushed.as_object_mut() {
+        fields.remove("extraFees");
+        let mut set = |name: &str, value: &str| fields.insert(name.to_owned(), json!(value));
+        set("category", &instrument.category);
+        set("closedPnl", "0");
+        set("feeCurrency", "");
+        set("slippageTolerance", "0");
+        if row.cum_qty.is_zero() {
+            set("avgPrice", "0");
+        }
+    }
+    pushed
+}
+
+/// One fill, as the stream has it.
+pub(super) fn pushed_execution(
+    ids: VenueIds,
+    fill: &Fill,
+    order: &Order,
+    instrument: &Instrument,
+) -> Value {
+    let mut pushed = execution(ids, fill, order, instrument);
+    if let Some(fields) = pushed.as_object_mut() {
+        let mut set = |name: &str, value: &str| fields.insert(name.to_owned(), json!(value));
+        set("category", &instrument.category);
+        set("isLeverage", "0");
+        set("marketUnit", "");
+        set("execPnl", "0");
+    }
+    pushed
+}
+
+/// One fill of the fast stream, which does not name the client's id of a maker.
+pub(super) fn fast_execution(
+    ids: VenueIds,
+    fill: &Fill,
+    order: &Order,
+    instrument: &Instrument,
+) -> Value {
+    let full = pushed_execution(ids, fill, order, instrument);
+    let names = [
+        "category",
+        "symbol",
+        "execId",
+        "execPrice",
+        "execQty",
+        "orderId",
+        "isMaker",
+        "orderLinkId",
+        "side",
+        "execTime",
+        "seq",
+    ];
+    let mut fast = picked(&full, &names);
+    if fill.maker
+        && let Some(fields) = fast.as_object_mut()
+    {
+        fields.insert("orderLinkId".to_owned(), json!(""));
+    }
+    fast
+}
+
+/// One position, as the stream has it.
+pub(super) fn pushed_position(
+    held: Position,
+    instrument: &Instrument,
+    core: &Core,
+    now_ms: u64,
+) -> Value {
+    let full = position(held, instrument, last_sweep(held, core), now_ms);
+    let names = [
+        "positionIdx",
+        "symbol",
+        "side",
+        "size",
+        "leverage",
+        "positionValue",
+        "markPrice",
+        "liqPrice",
+        "positionStatus",
+        "seq",
+        "createdTime",
+        "updatedTime",
+    ];
+    let mut pushed = picked(&full, &names);
+    if let Some(fields) = pushed.as_object_mut() {
+        fields.insert("category".to_owned(), json!(instrument.category));
+        fields.insert("entryPrice".to_owned(), json!(full.get("avgPrice")));
+    }
+    pushed
+}
+
+/// The sweep that changed a position last.
+pub(super) fn last_sweep(position: Position, core: &Core) -> Option<u64> {
+    let index = usize::try_from(position.last_fill?.saturating_sub(1)).ok()?;
+    core.fills().get(index).map(|fill| fill.sweep)
 }
 
 /// The number that all fills of one sweep share.

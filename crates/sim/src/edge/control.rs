@@ -139,7 +139,7 @@ fn wanted_id(path: &str, query: &str) -> Result<Option<String>, Wrong> {
 }
 
 fn apply<V: Venue>(venue: &V, what: What) -> Result<Vec<Happening>, Wrong> {
-    let events = venue.stage().apply(what).map_err(|error| Wrong {
+    let events = venue.apply(what).map_err(|error| Wrong {
         status: 500,
         text: error.to_string(),
     })?;
