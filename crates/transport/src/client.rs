@@ -174,7 +174,7 @@ impl HttpClient {
 }
 
 /// TLS with the ring provider and the bundled roots of the web: nothing is read from the machine, and no early data is sent.
-fn tls() -> Result<ClientConfig, BuildError> {
+pub(crate) fn tls() -> Result<ClientConfig, BuildError> {
     let roots = RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
     };
@@ -207,7 +207,7 @@ fn not_sent(why: impl Into<Box<str>>) -> SendFailure {
 }
 
 /// An error with its causes, each once.
-fn causes(error: &dyn Error) -> String {
+pub(crate) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

@@ -11,8 +11,10 @@
 
 mod acts;
 mod bad_input;
+mod ban;
 mod bot;
 mod cancels;
+mod categories;
 mod crowd;
 mod disk;
 mod engine;
@@ -22,8 +24,12 @@ mod prepare;
 mod referee;
 mod restarts;
 mod secrets;
+mod sequences;
 mod server;
+mod socket;
 mod stage;
+mod stream;
+mod trade;
 mod vectors;
 mod wire;
 mod world;
