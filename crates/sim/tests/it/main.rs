@@ -9,6 +9,7 @@
     reason = "test code"
 )]
 
+mod categories;
 mod control;
 mod desk;
 mod duplicates;
