@@ -14,6 +14,7 @@ mod control;
 mod desk;
 mod duplicates;
 mod faults;
+mod flow;
 mod gate;
 mod journal;
 mod lists;
