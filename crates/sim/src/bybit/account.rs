@@ -11,7 +11,7 @@ use super::{
     venue::Bybit,
 };
 use crate::{
-    core::{Core, Instrument},
+    core::{Core, Instrument, Kind, Side},
     edge::Venue,
 };
 
@@ -39,10 +39,16 @@ pub(super) fn wallet_row(core: &Core, uid: &str, shown: impl Fn(&str) -> bool) -
         .and_then(|balances| balances.get("USDT"))
         .copied()
         .unwrap_or(Decimal::ZERO);
+    let in_use = |coin: &str| owner.map_or(Decimal::ZERO, |owner| core.in_use(owner, coin));
+    let free = total.saturating_sub(in_use("USDT"));
     let coin = |(coin, amount): (&String, &Decimal)| {
         json!({
-            "coin": coin, "equity": plain(*amount), "walletBalance": plain(*amount), "locked": "0",
-            "borrowAmount": "0", "unrealisedPnl": "0", "cumRealisedPnl": "0", "availableToWithdraw": "",
+            "coin": coin, "equity": plain(*amount), "usdValue": plain(*amount), "walletBalance": plain(*amount),
+            "locked": plain(locked(core, uid, coin)), "spotHedgingQty": "0", "borrowAmount": "0",
+            "accruedInterest": "0", "totalOrderIM": "0", "totalPositionIM": plain(in_use(coin)),
+            "totalPositionMM": "0", "unrealisedPnl": "0", "cumRealisedPnl": "0", "bonus": "0",
+            "collateralSwitch": true, "marginCollateral": true, "spotBorrow": "0", "availableToWithdraw": "",
+            "availableToBorrow": "",
         })
     };
     let coins: Vec<Value> = balances
@@ -53,8 +59,29 @@ pub(super) fn wallet_row(core: &Core, uid: &str, shown: impl Fn(&str) -> bool) -
         .collect();
     json!({
         "accountType": "UNIFIED", "totalEquity": plain(total), "totalWalletBalance": plain(total),
-        "totalAvailableBalance": plain(total), "totalMarginBalance": plain(total), "coin": coins,
+        "totalAvailableBalance": plain(free), "totalMarginBalance": plain(total), "totalInitialMargin": "0",
+        "totalMaintenanceMargin": "0", "totalPerpUPL": "0", "accountIMRate": "0", "accountMMRate": "0", "coin": coins,
     })
+}
+
+/// What open spot orders hold back of a coin.
+fn locked(core: &Core, uid: &str, coin: &str) -> Decimal {
+    let Some(owner) = core.accounts().get(uid) else {
+        return Decimal::ZERO;
+    };
+    let orders = owner.open.iter().filter_map(|no| core.order(*no));
+    let held = orders.filter_map(|order| {
+        let instrument = core.instruments().get(&order.instrument)?;
+        let (other, amount) = match order.side {
+            Side::Buy => (
+                &instrument.quote,
+                order.leaves_qty().saturating_mul(order.price),
+            ),
+            Side::Sell => (&instrument.base, order.leaves_qty()),
+        };
+        (instrument.kind == Kind::Spot && other == coin).then_some(amount)
+    });
+    held.fold(Decimal::ZERO, Decimal::saturating_add)
 }
 
 pub(super) fn account_info(venue: &Bybit) -> Value {

@@ -40,12 +40,12 @@ pub(super) fn read(
         let job = if index >= allowed {
             Err(Code::rate())
         } else {
-            match endpoint {
-                Endpoint::CreateBatch => {
-                    create::read(params, uid, core).map(|new| Job::Create(Box::new(new)))
-                }
-                Endpoint::AmendBatch => orders::read_amend(params, core).map(Job::Amend),
-                _ => orders::read_target(params, core).map(Job::Cancel),
+            if endpoint == Endpoint::CreateBatch {
+                create::read(params, uid, core).map(|new| Job::Create(Box::new(new)))
+            } else if endpoint == Endpoint::AmendBatch {
+                orders::read_amend(params, core).map(Job::Amend)
+            } else {
+                orders::read_target(params, core).map(Job::Cancel)
             }
         };
         Item {
@@ -78,9 +78,10 @@ pub(super) fn run(venue: &Bybit, uid: &str, endpoint: Endpoint, items: Vec<Item>
             }
             Err(code) => {
                 // A failed create has no id; a failed cancel or amend keeps the one that was sent.
-                let id = match endpoint {
-                    Endpoint::CreateBatch => String::new(),
-                    _ => item.order_id,
+                let id = if endpoint == Endpoint::CreateBatch {
+                    String::new()
+                } else {
+                    item.order_id
                 };
                 (Value::from(id), String::new(), code.clone())
             }

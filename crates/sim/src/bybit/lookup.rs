@@ -136,8 +136,13 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
         .filter(|(order, _)| shown(order))
         .take(limit)
         .collect();
-    let mark =
-        |order: &Order| format!("{}%3A{}", venue.ids().order(order.no), order.accepted_at_ms);
+    let mark = |order: &Order| {
+        format!(
+            "{}%3A{}",
+            venue.ids().order(&order.instrument, order.no),
+            order.accepted_at_ms
+        )
+    };
     let cursor = match (page.first(), page.last()) {
         (Some((first, _)), Some((last, _))) => format!("{}%2C{}", mark(first), mark(last)),
         _ => String::new(),
@@ -196,7 +201,7 @@ fn history(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     let shown = |order: &Order| {
         kept(order)
             && (from..=to).contains(&order.accepted_at_ms)
-            && status.is_none_or(|status| rows::status(order.status) == status)
+            && status.is_none_or(|status| rows::status(order) == status)
             && before.is_none_or(|no| order.no.0 < no)
             && !hidden(venue, Shelf::Closed, order)
     };

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 use super::reply::Code;
-use crate::core::{Core, Instrument};
+use crate::core::{Core, Instrument, Refusal};
 
 /// The object in the body of a POST.
 #[derive(Debug, Default)]
@@ -119,8 +119,8 @@ impl Params {
     /// The category, which must be one that is simulated.
     pub(super) fn category(&self) -> Result<&str, Code> {
         match self.needed("category")? {
-            category @ "linear" => Ok(category),
-            "spot" | "inverse" | "option" => Err(Code::new(10_001, "Not supported symbols")),
+            category @ ("linear" | "inverse" | "spot") => Ok(category),
+            "option" => Err(Code::new(10_001, "Not supported symbols")),
             _ => Err(Code::param("category invalid")),
         }
     }
@@ -130,6 +130,9 @@ impl Params {
         let category = self.category()?;
         let symbol = self.needed("symbol")?;
         let found = core.instruments().get(&format!("{category}/{symbol}"));
-        found.ok_or_else(|| Code::param(&format!("symbol invalid {symbol}")))
+        found.ok_or_else(|| match category {
+            "spot" => Code::spot(Refusal::UnknownInstrument),
+            _ => Code::param(&format!("symbol invalid {symbol}")),
+        })
     }
 }

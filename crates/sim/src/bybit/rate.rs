@@ -32,7 +32,11 @@ impl Rate {
 
 /// Times of the requests of the last second.
 #[derive(Debug, Default)]
-pub(super) struct Rates(Mutex<BTreeMap<(String, Class), VecDeque<u64>>>);
+pub(super) struct Rates {
+    accounts: Mutex<BTreeMap<(String, Class), VecDeque<u64>>>,
+    /// Of the last five seconds, whoever asked: all clients are on one address.
+    address: Mutex<VecDeque<u64>>,
+}
 
 impl Rates {
     /// Counts as many of `asked` requests as are allowed, and says how many those are.
@@ -44,7 +48,7 @@ impl Rates {
         asked: u32,
         now_ms: u64,
     ) -> (u32, Rate) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
         let times = all.entry((uid.to_owned(), class)).or_default();
         times.retain(|at| *at <= now_ms && at.saturating_add(1_000) > now_ms);
         let used = u32::try_from(times.len()).unwrap_or(u32::MAX);
@@ -64,5 +68,13 @@ impl Rates {
             reset_ms,
         };
         (granted, rate)
+    }
+
+    /// Counts one request of the address; false if it is one too many.
+    pub(super) fn count_address(&self, limit: u32, now_ms: u64) -> bool {
+        let mut times = self.address.lock().unwrap_or_else(PoisonError::into_inner);
+        times.retain(|at| *at <= now_ms && at.saturating_add(5_000) > now_ms);
+        times.push_back(now_ms);
+        u32::try_from(times.len()).is_ok_and(|count| count <= limit)
     }
 }

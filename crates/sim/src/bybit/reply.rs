@@ -58,6 +58,24 @@ impl Code {
     }
 }
 
+impl Code {
+    /// The same refusals on spot, which has codes of its own.
+    pub(super) fn spot(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Duplicate => Self::new(170_141, "Duplicate clientOrderId"),
+            Refusal::Funds => Self::new(170_131, "Balance insufficient"),
+            Refusal::TooManyOrders => Self::new(170_810, "Cannot exceed maximum of 500 orders."),
+            Refusal::UnknownInstrument => Self::new(170_121, "Invalid symbol."),
+            Refusal::UnknownOrder | Refusal::NotOpen => Self::new(170_213, "Order does not exist."),
+            Refusal::NothingToReduce
+            | Refusal::BadNumber
+            | Refusal::BeyondOrder
+            | Refusal::UnknownAccount
+            | Refusal::Exists => Self::refusal(refusal),
+        }
+    }
+}
+
 /// What an endpoint did: `result` and `retExtInfo`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Done {

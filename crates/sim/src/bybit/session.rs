@@ -63,9 +63,8 @@ impl Session {
 
     /// One frame of the client.
     pub(super) fn hear(&mut self, venue: &Bybit, text: &str) -> Heard {
-        let frame = match serde_json::from_str(text) {
-            Ok(Value::Object(frame)) => frame,
-            Ok(_) | Err(_) => return self.refuse("", &Value::Null, 10_001, "Params Error"),
+        let Ok(Value::Object(frame)) = serde_json::from_str(text) else {
+            return self.refuse("", &Value::Null, 10_001, "Params Error");
         };
         let op = frame.get("op").and_then(Value::as_str).unwrap_or_default();
         let id = frame

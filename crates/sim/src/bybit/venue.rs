@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
 use hyper::Method;
@@ -21,9 +21,12 @@ use super::{
     stream,
 };
 use crate::{
-    core::{Core, Event, OrderNo},
+    core::{Core, Event, OrderNo, Refusal},
     edge::{Fields, Heard, Op, Push, Reply, Request, Stage, Venue, Wrong},
 };
+
+/// How long an address stays out that asked too often.
+const BAN_MS: u64 = 600_000;
 
 /// One simulated Bybit.
 #[derive(Debug)]
@@ -35,8 +38,12 @@ pub(super) struct Bybit {
     banned_until_ms: AtomicU64,
     drain_ms: AtomicU64,
     ack_ms: AtomicU64,
+    /// Requests of one address in five seconds; 0 is any number.
+    ip_limit: AtomicU32,
     /// Answers of the trade socket that are to come without a `reqId`.
     nameless: AtomicU64,
+    /// What a used id is answered with on spot.
+    spot_duplicate: AtomicU32,
     /// Sockets and socket answers so far.
     numbers: AtomicU64,
     /// Closed orders up to this event are gone from the recent list.
@@ -70,7 +77,9 @@ impl Bybit {
             banned_until_ms: AtomicU64::new(0),
             drain_ms: AtomicU64::new(0),
             ack_ms: AtomicU64::new(0),
+            ip_limit: AtomicU32::new(0),
             nameless: AtomicU64::new(0),
+            spot_duplicate: AtomicU32::new(170_141),
             numbers: AtomicU64::new(0),
             wiped_seq,
         })
@@ -86,6 +95,18 @@ impl Bybit {
 
     pub(super) fn wiped_seq(&self) -> u64 {
         self.wiped_seq.load(Ordering::Relaxed)
+    }
+
+    /// What the engine's refusal is called in a category.
+    pub(super) fn refused(&self, category: &str, refusal: Refusal) -> Code {
+        match (category, refusal) {
+            ("spot", Refusal::Duplicate) => match self.spot_duplicate.load(Ordering::Relaxed) {
+                170_141 => Code::spot(refusal),
+                _ => Code::refusal(refusal),
+            },
+            ("spot", _) => Code::spot(refusal),
+            _ => Code::refusal(refusal),
+        }
     }
 
     pub(super) fn now_ms(&self) -> u64 {
@@ -169,6 +190,11 @@ impl Venue for Bybit {
 
     fn barred(&self) -> Option<Reply> {
         let now_ms = self.stage.clock.now_ms();
+        let limit = self.ip_limit.load(Ordering::Relaxed);
+        if limit > 0 && !self.rates.count_address(limit, now_ms) {
+            let until = now_ms.saturating_add(BAN_MS);
+            self.banned_until_ms.fetch_max(until, Ordering::Relaxed);
+        }
         let barred = now_ms < self.banned_until_ms.load(Ordering::Relaxed);
         barred.then(|| failed(403, now_ms, &Code::new(403, "access too frequent")))
     }
@@ -247,8 +273,26 @@ impl Venue for Bybit {
     fn set(&self, mut fields: Fields) -> Result<(), Wrong> {
         let (ban_ms, drain_ms) = (fields.whole("ban_ms")?, fields.whole("drain_ms")?);
         let ack_ms = fields.whole("ack_ms")?;
+        let ip_limit = match fields.whole("ip_limit")? {
+            None => None,
+            Some(count) => Some(
+                u32::try_from(count).map_err(|_| Wrong::value("ip_limit", &Value::from(count)))?,
+            ),
+        };
+        let spot_duplicate = match fields.whole("spot_duplicate")? {
+            None => None,
+            Some(170_141) => Some(170_141),
+            Some(110_072) => Some(110_072),
+            Some(other) => return Err(Wrong::value("spot_duplicate", &Value::from(other))),
+        };
         let nameless = fields.whole("socket_error_without_reqid")?;
         fields.done()?;
+        if let Some(ip_limit) = ip_limit {
+            self.ip_limit.store(ip_limit, Ordering::Relaxed);
+        }
+        if let Some(code) = spot_duplicate {
+            self.spot_duplicate.store(code, Ordering::Relaxed);
+        }
         if let Some(ack_ms) = ack_ms {
             self.ack_ms.store(ack_ms, Ordering::Relaxed);
         }
@@ -271,8 +315,8 @@ impl Venue for Bybit {
         ids::cl_ord_id(wire_id)
     }
 
-    fn order_id(&self, no: OrderNo) -> String {
-        self.ids.order(no)
+    fn order_id(&self, instrument: &str, no: OrderNo) -> String {
+        self.ids.order(instrument, no)
     }
 
     fn exec_id(&self, no: u64) -> String {

@@ -49,10 +49,10 @@ pub(super) async fn serve<V: Venue>(venue: Arc<V>, switch: Switch, stream: TcpSt
         if refused(&*venue, &first) {
             return reset(&stream);
         }
-        // A bar is answered over HTTP.
         if first.method == Method::GET
-            && venue.barred().is_none()
             && let Some(session) = venue.open(&first.path, &first.query)
+            // A bar is answered over HTTP.
+            && venue.barred().is_none()
         {
             return socket::serve(venue, power, stream, &first.path, session).await;
         }

@@ -127,8 +127,8 @@ pub(crate) trait Venue: fmt::Debug + Send + Sync + 'static {
     /// The account's 32 hex digits of an id as it was sent, if it is one of ours.
     fn cl_ord_id(&self, wire_id: &str) -> Option<String>;
 
-    /// The venue's name of an order.
-    fn order_id(&self, no: OrderNo) -> String;
+    /// The venue's name of an order of the instrument with this key.
+    fn order_id(&self, instrument: &str, no: OrderNo) -> String;
 
     /// The venue's name of a fill.
     fn exec_id(&self, no: u64) -> String;

@@ -9,10 +9,12 @@
     reason = "test code"
 )]
 
+mod categories;
 mod control;
 mod desk;
 mod duplicates;
 mod faults;
+mod flow;
 mod gate;
 mod journal;
 mod lists;
