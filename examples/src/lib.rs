@@ -1,6 +1,8 @@
-//! What the examples share: the simulated venue's built-in account, and its short timing.
+//! What the examples share: the simulated venue's built-in account, its clock, and its short timing.
 
+use serde_json::Value;
 use surefill_bybit::{KeyError, Keys, Timing};
+use surefill_sim::bybit::Handle;
 
 /// The API key of the simulated Bybit's built-in account 1001. Fake, and known to everybody.
 pub const SIMULATED_KEY: &str = "SUREFILLFAKEKEY001";
@@ -14,6 +16,16 @@ pub const SIMULATED_SECRET: &str = "fakefakefakefakefakefakefakefake0001";
 /// Never for these two texts; the constructor's.
 pub fn simulated_keys() -> Result<Keys, KeyError> {
     Keys::hmac(SIMULATED_KEY, SIMULATED_SECRET)
+}
+
+/// The simulated venue's time, milliseconds.
+///
+/// # Errors
+/// Its control port's.
+pub async fn now_at(simulator: &Handle) -> Result<u64, Box<dyn std::error::Error + Send + Sync>> {
+    let clock = simulator.control("GET", "/clock", &Value::Null).await?;
+    let now = clock.get("now_ms").and_then(Value::as_u64);
+    now.ok_or_else(|| "the simulator's clock does not say now_ms".into())
 }
 
 /// Durations of a simulated venue that are short enough to watch.

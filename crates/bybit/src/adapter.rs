@@ -15,12 +15,15 @@ use surefill_core::{
 
 use crate::client::{Client, Query, Read};
 use crate::codes::PARAMETER;
+use crate::follow::Feed;
 use crate::outcome;
-use crate::prepare::{CATEGORY, Listed, SETTLE_COIN, Wire, prepare};
-use crate::reader::{Reader, in_window, of_symbol, ours_whole, spans, whole, windows};
-use crate::rows::{FillRow, OrderRow, Page, ReadFailure};
+use crate::prepare::{Listed, Wire, prepare};
+use crate::reader::{Ban, Reader, in_window, ours_whole, reports, spans, whole, windows};
+use crate::rows::{FillRow, ReadFailure};
+use crate::trade::Op;
+use crate::trader::{TradeRequest, Trader};
 use crate::wire::{ByLink, CancelAll};
-use crate::{Network, id, market, sign};
+use crate::{Category, Network, id, market, sign};
 
 /// Filters change twice a month; they are asked for again after a day, and after a refusal of parameters.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
@@ -31,20 +34,38 @@ pub(crate) struct Adapter {
     reader: Reader,
     profile: VenueProfile,
     network: Network,
+    feed: Option<Feed>,
+    trader: Option<Trader>,
     listed: Mutex<HashMap<Symbol, (VenueTime, Facts)>>,
 }
 
+/// What an adapter is made of.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) network: Network,
+    pub(crate) category: Category,
+    pub(crate) client: Client,
+    /// How long an address is banned.
+    pub(crate) ban: Duration,
+    /// The private stream, where it is followed.
+    pub(crate) feed: Option<Feed>,
+    /// The trade socket, where creates and cancels go over it.
+    pub(crate) trader: Option<Trader>,
+}
+
 impl Adapter {
-    pub(crate) fn new(
-        ctx: VenueCtx,
-        profile: VenueProfile,
-        network: Network,
-        client: Client,
-    ) -> Self {
+    pub(crate) fn new(ctx: VenueCtx, profile: VenueProfile, parts: Parts) -> Self {
         Self {
-            reader: Reader { ctx, client },
+            reader: Reader {
+                ctx,
+                client: parts.client,
+                category: parts.category,
+                ban: Ban::new(parts.ban),
+            },
             profile,
-            network,
+            network: parts.network,
+            feed: parts.feed,
+            trader: parts.trader,
             listed: Mutex::default(),
         }
     }
@@ -52,7 +73,10 @@ impl Adapter {
     /// One round for one order: open, closed, fills. Nothing that failed is passed over.
     async fn round(&self, order: &OrderRecord) -> Result<Lookup, ReadFailure> {
         let key = id::spell(&order.id);
-        let by_key = || of_symbol(Some(order.symbol())).with("orderLinkId", &key);
+        let by_key = || {
+            self.of_symbol(Some(order.symbol()))
+                .with("orderLinkId", &key)
+        };
         let now = self.reader.clock().await?.now;
         let begun = self.reader.as_of(self.reader.ctx.clock.begun())?;
         let mut orders = whole(self.reader.order_rows(Read::OpenOrders, by_key()).await?)?;
@@ -77,17 +101,49 @@ impl Adapter {
         Ok(outcome::lookup(&key, &orders, fills, begun, ended))
     }
 
+    fn of_symbol(&self, symbol: Option<&Symbol>) -> Query {
+        self.reader.category.of_symbol(symbol)
+    }
+
     fn kept(&self, symbol: &Symbol, now: VenueTime) -> Option<Facts> {
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, facts) = listed.get(symbol)?;
         (now.since(*since) < FRESH).then(|| facts.clone())
     }
 
+    async fn cancel_each(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
+        self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        let at = self.reader.stamp().await?;
+        let category = self.reader.category;
+        let body = CancelAll {
+            category: category.as_str(),
+            symbol: symbol.map(Symbol::as_str),
+            settle_coin: category.settle_coin().filter(|_| symbol.is_none()),
+        };
+        let mark = self.reader.ctx.clock.mark();
+        let sent = match self.reader.free() {
+            Ok(()) => self.reader.client.cancel_all(at, &body).await,
+            Err(held) => Err(held),
+        };
+        self.reader.hear(mark, &sent);
+        outcome::cancel_all(&sent)
+    }
+
+    /// What is held of each coin: on spot there are no positions.
+    async fn balances(&self) -> Result<Vec<Position>, ReadFailure> {
+        let query = Query::new().with("accountType", "UNIFIED");
+        let sent = self.reader.read(Read::Wallet, &query).await?;
+        let coins = market::wallet(&sent)?.coins.into_iter();
+        let held = coins.map(|(coin, balance)| Position {
+            symbol: Symbol::from(coin.as_str()),
+            signed_qty: balance.value(),
+        });
+        Ok(held.filter(|held| !held.signed_qty.is_zero()).collect())
+    }
+
     /// Asks for one symbol; one that the venue does not list is known as such.
     async fn list_symbol(&self, symbol: &Symbol) -> Result<Listed, ReadFailure> {
-        let query = Query::new()
-            .with("category", CATEGORY)
-            .with("symbol", symbol);
+        let query = self.reader.category.query().with("symbol", symbol);
         let sent = self.reader.read(Read::Instruments, &query).await?;
         let page = match market::instruments(&sent) {
             Err(ReadFailure::Refused(reason)) if *reason.code == *PARAMETER.to_string() => {
@@ -114,31 +170,6 @@ fn unlisted(symbol: &Symbol) -> Listed {
     }
 }
 
-/// The rows as reports, without second attempts that were refused as duplicates: they say nothing about the live order.
-fn reports(page: Page<OrderRow>) -> Result<Vec<ExecReport>, ReadFailure> {
-    let mut reports = Vec::with_capacity(page.rows.len());
-    for row in ours_whole(page)? {
-        if row.is_refused_duplicate() {
-            continue;
-        }
-        match row.report() {
-            Some(report) => reports.push(report),
-            None => {
-                let ours = row
-                    .key
-                    .as_ref()
-                    .is_some_and(|key| id::read(key.as_str()).is_some());
-                let why = format!("order status {}", row.status.as_str());
-                if ours {
-                    return Err(ReadFailure::unreadable(why));
-                }
-                tracing::warn!(order_id = %row.order_id, %why, "a foreign order cannot be read");
-            }
-        }
-    }
-    Ok(reports)
-}
-
 fn unknown(failure: &ReadFailure) -> UnknownCause {
     UnknownCause::new(failure)
 }
@@ -162,6 +193,9 @@ impl Venue for Adapter {
 
     async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError> {
         let now = self.reader.clock().await?.now;
+        if let Some(trader) = &self.trader {
+            trader.warm(now).await;
+        }
         if let Some(facts) = self.kept(&intent.symbol, now) {
             return Ok(facts);
         }
@@ -181,7 +215,8 @@ impl Venue for Adapter {
         intent: &OrderIntent,
         ticket: &Ticket,
     ) -> Result<Attempt, PrepareError> {
-        prepare(id, intent, ticket, self.reader.client.receive_window())
+        let window = self.reader.client.receive_window();
+        prepare(id, intent, ticket, window, self.reader.category)
     }
 
     async fn submit(&self, attempt: &Journaled<Attempt>, go: &Go) -> Submission {
@@ -200,7 +235,24 @@ impl Venue for Adapter {
             return Submission::NotSent(NotSent::HeldBack(HeldBack::Fence));
         }
         let mark = self.reader.ctx.clock.mark();
-        let sent = self.reader.client.create(&wire, go).await;
+        let sent = match &self.trader {
+            Some(trader) => {
+                let request = TradeRequest {
+                    id: format!("{key}-{}", attempt.no),
+                    op: Op::Create,
+                    timestamp: wire.timestamp,
+                    receive_window: wire.receive_window,
+                    body: wire.body,
+                };
+                let now = self.reader.ctx.clock.read();
+                let now = now.map_or(wire.timestamp, |reading| reading.now);
+                trader.send(request, now, Some(go)).await
+            }
+            None => match self.reader.free() {
+                Ok(()) => self.reader.client.create(&wire, go).await,
+                Err(held) => Err(held),
+            },
+        };
         self.reader.hear(mark, &sent);
         let submission = outcome::submission(&sent, key.as_str());
         if let Submission::Rejected(reject) = &submission
@@ -229,31 +281,54 @@ impl Venue for Adapter {
             Err(failure) => return CancelOutcome::Unknown(unknown(&failure)),
         };
         let key = id::spell(&order.id);
-        let body = ByLink {
-            category: CATEGORY,
+        let body = serde_json::to_string(&ByLink {
+            category: self.reader.category.as_str(),
             symbol: order.symbol().as_str(),
             order_link_id: &key,
             qty: None,
             price: None,
+        });
+        let body = match body {
+            Ok(body) => body,
+            Err(error) => return CancelOutcome::Unknown(UnknownCause::new(error)),
         };
         let mark = self.reader.ctx.clock.mark();
-        let sent = self.reader.client.cancel(at, &body).await;
+        let sent = match &self.trader {
+            Some(trader) => {
+                let request = TradeRequest {
+                    id: trader.number(at),
+                    op: Op::Cancel,
+                    timestamp: at,
+                    receive_window: self.reader.client.receive_window(),
+                    body,
+                };
+                trader.send(request, at, None).await
+            }
+            None => match self.reader.free() {
+                Ok(()) => self.reader.client.cancel(at, body).await,
+                Err(held) => Err(held),
+            },
+        };
         self.reader.hear(mark, &sent);
         outcome::cancel(&sent, &key)
     }
 
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
-        self.reader.ctx.rate.admit(RateClass::Cancel).await;
-        let at = self.reader.stamp().await?;
-        let body = CancelAll {
-            category: CATEGORY,
-            symbol: symbol.map(Symbol::as_str),
-            settle_coin: symbol.is_none().then_some(SETTLE_COIN),
-        };
-        let mark = self.reader.ctx.clock.mark();
-        let sent = self.reader.client.cancel_all(at, &body).await;
-        self.reader.hear(mark, &sent);
-        outcome::cancel_all(&sent)
+        // The venue wants a symbol or a coin for inverse contracts, whose coins differ.
+        if symbol.is_some() || self.reader.category != Category::Inverse {
+            return self.cancel_each(symbol).await;
+        }
+        let open = self.of_symbol(None).with("openOnly", 0);
+        let open = whole(self.reader.order_rows(Read::OpenOrders, open).await?)?;
+        let symbols: HashSet<Symbol> = open.into_iter().filter_map(|row| row.seen.symbol).collect();
+        let mut all = Vec::new();
+        for symbol in &symbols {
+            match self.cancel_each(Some(symbol)).await? {
+                CancelAllOutcome::Taken(handles) => all.extend(handles),
+                CancelAllOutcome::Unknown(cause) => return Ok(CancelAllOutcome::Unknown(cause)),
+            }
+        }
+        Ok(CancelAllOutcome::Taken(all))
     }
 
     async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
@@ -267,14 +342,17 @@ impl Venue for Adapter {
         };
         let key = id::spell(&request.id);
         let body = ByLink {
-            category: CATEGORY,
+            category: self.reader.category.as_str(),
             symbol: request.symbol.as_str(),
             order_link_id: &key,
             qty: request.order_qty.map(|qty| qty.to_string()),
             price: request.price.map(|price| price.to_string()),
         };
         let mark = self.reader.ctx.clock.mark();
-        let sent = self.reader.client.amend(at, &body).await;
+        let sent = match self.reader.free() {
+            Ok(()) => self.reader.client.amend(at, &body).await,
+            Err(held) => Err(held),
+        };
         self.reader.hear(mark, &sent);
         outcome::amend(&sent, &key)
     }
@@ -283,7 +361,7 @@ impl Venue for Adapter {
         &self,
         symbol: Option<&Symbol>,
     ) -> Result<Snapshot<ExecReport>, VenueError> {
-        let query = of_symbol(symbol).with("openOnly", 0);
+        let query = self.of_symbol(symbol).with("openOnly", 0);
         self.reader
             .snapshot(async { reports(self.reader.order_rows(Read::OpenOrders, query).await?) })
             .await
@@ -304,7 +382,7 @@ impl Venue for Adapter {
             .snapshot(async {
                 let mut all = Vec::new();
                 for span in spans(since, to) {
-                    let query = in_window(of_symbol(symbol), Some(span));
+                    let query = in_window(self.of_symbol(symbol), Some(span));
                     all.extend(reports(
                         self.reader.order_rows(Read::ClosedOrders, query).await?,
                     )?);
@@ -336,7 +414,7 @@ impl Venue for Adapter {
             .snapshot(async {
                 let mut all = Vec::new();
                 for span in spans(since, to) {
-                    let mut query = Query::new().with("category", CATEGORY);
+                    let mut query = self.reader.category.query();
                     if let Some(symbol) = symbol {
                         query = query.with("symbol", symbol);
                     }
@@ -349,7 +427,10 @@ impl Venue for Adapter {
     }
 
     async fn positions(&self) -> Result<Snapshot<Position>, VenueError> {
-        let query = of_symbol(None).with("limit", 200);
+        if self.reader.category.is_spot() {
+            return self.reader.snapshot(self.balances()).await;
+        }
+        let query = self.of_symbol(None).with("limit", 200);
         self.reader
             .snapshot(async {
                 let page = self
@@ -382,20 +463,24 @@ impl Venue for Adapter {
     }
 
     async fn follow(&self) -> Result<BoxStream<'static, VenueEvent>, VenueError> {
-        Err(VenueError::Unsupported("a stream"))
+        let Some(feed) = &self.feed else {
+            return Err(VenueError::Unsupported("a stream"));
+        };
+        feed.open(self.reader.clock().await?.now).await
     }
 
     async fn instruments(&self) -> Result<Vec<Instrument>, VenueError> {
-        let query = Query::new().with("category", CATEGORY).with("limit", 1_000);
+        let query = self.reader.category.query().with("limit", 1_000);
         let page = self
             .reader
             .list(Read::Instruments, query, market::instruments, |row| {
                 row.instrument.symbol.clone()
             })
             .await?;
+        let settled = self.reader.category.settle_coin();
         let ours = page.rows.into_iter().filter(|row| {
-            let coin = row.settle_coin.as_ref();
-            coin.is_none_or(|coin| coin.as_str() == SETTLE_COIN)
+            let coin = row.settle_coin.as_ref().zip(settled);
+            coin.is_none_or(|(coin, settled)| coin.as_str() == settled)
         });
         Ok(ours.map(|row| row.instrument).collect())
     }

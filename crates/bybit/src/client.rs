@@ -28,6 +28,7 @@ pub(crate) enum Read {
     ClosedOrders,
     Executions,
     Positions,
+    Wallet,
     ApiKey,
     Instruments,
     Time,
@@ -40,6 +41,7 @@ impl Read {
             Self::ClosedOrders => "/v5/order/history",
             Self::Executions => "/v5/execution/list",
             Self::Positions => "/v5/position/list",
+            Self::Wallet => "/v5/account/wallet-balance",
             Self::ApiKey => "/v5/user/query-api",
             Self::Instruments => "/v5/market/instruments-info",
             Self::Time => "/v5/market/time",
@@ -53,6 +55,7 @@ impl Read {
             | Self::ClosedOrders
             | Self::Executions
             | Self::Positions
+            | Self::Wallet
             | Self::ApiKey => true,
             Self::Instruments | Self::Time => false,
         }
@@ -85,8 +88,9 @@ impl Client {
             .await
     }
 
-    pub(crate) async fn cancel(&self, at: VenueTime, body: &ByLink<'_>) -> Sent {
-        self.post_json("/v5/order/cancel", at, body).await
+    pub(crate) async fn cancel(&self, at: VenueTime, body: String) -> Sent {
+        let window = self.receive_window;
+        self.post("/v5/order/cancel", at, window, body, None).await
     }
 
     pub(crate) async fn amend(&self, at: VenueTime, body: &ByLink<'_>) -> Sent {

@@ -32,6 +32,12 @@ pub(crate) enum Class {
 /// Too many requests of this account; the header says until when.
 pub(crate) const RATE_LIMIT: i64 = 10_006;
 
+/// The trade socket restarts: not taken, and requests in process go on.
+pub(crate) const RESTARTING: i64 = 10_019;
+
+/// A socket that is authenticated already.
+pub(crate) const REPEATED_AUTH: i64 = 20_001;
+
 /// A parameter is wrong, or the instrument's filters have changed.
 pub(crate) const PARAMETER: i64 = 10_001;
 
@@ -42,7 +48,9 @@ pub(crate) const fn class(code: i64) -> Class {
 
         110_072 | 170_141 | 12_141 | 30_001 | 110_030 => Class::Duplicate,
 
-        10_002 | RATE_LIMIT | 20_003 | 10_019 | 170_005 | 170_222 => Class::NotTaken { wait: None },
+        10_002 | RATE_LIMIT | 20_003 | RESTARTING | 170_005 | 170_222 => {
+            Class::NotTaken { wait: None }
+        }
         10_018 => Class::NotTaken {
             wait: Some(Duration::from_secs(600)),
         },

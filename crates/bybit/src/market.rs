@@ -20,6 +20,8 @@ pub struct Filters {
     pub max_price: Option<Px>,
     /// The coin of settlement, where it is said.
     pub settle_coin: Option<Currency>,
+    /// The step of amounts in quote money, where it is said.
+    pub quote_step: Option<Decimal>,
 }
 
 /// A page of instruments, linear or spot.
@@ -30,7 +32,7 @@ pub fn instruments(sent: &Sent) -> Result<Page<Filters>, ReadFailure> {
     page(
         sent,
         |row: &Listing| &row.symbol,
-        |row| filters(row).map(Some),
+        |row, _| filters(row).map(Some),
     )
 }
 
@@ -72,6 +74,7 @@ fn filters(row: &Listing) -> Result<Filters, Box<str>> {
         min_price: some(&price.min_price).map_or(Ok(Px::ZERO), px)?,
         max_price: some(&price.max_price).map(px).transpose()?,
         settle_coin: some(&row.settle_coin).map(Currency::from),
+        quote_step: some(&lot.quote_precision).map(step_of).transpose()?,
     })
 }
 
@@ -102,11 +105,11 @@ pub fn positions(sent: &Sent) -> Result<Page<PositionSlot>, ReadFailure> {
     page(
         sent,
         |row: &PositionRow| &row.symbol,
-        |row| position(row).map(Some),
+        |row, _| position(row).map(Some),
     )
 }
 
-fn position(row: &PositionRow) -> Result<PositionSlot, Box<str>> {
+pub(crate) fn position(row: &PositionRow) -> Result<PositionSlot, Box<str>> {
     let size = qty(row.size.as_str())?.value();
     let signed_qty = match row.side.as_str() {
         _ if size.is_zero() => size,
@@ -136,7 +139,7 @@ pub struct Wallet {
 /// # Errors
 /// [`ReadFailure`].
 pub fn wallet(sent: &Sent) -> Result<Wallet, ReadFailure> {
-    let read = |row: &Balance| -> Result<Option<Wallet>, Box<str>> {
+    let read = |row: &Balance, _: &str| -> Result<Option<Wallet>, Box<str>> {
         let money = |text: &Text| -> Result<Money, Box<str>> {
             text.as_str()
                 .parse()

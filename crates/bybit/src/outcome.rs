@@ -167,7 +167,7 @@ pub fn submissions(sent: &Sent, keys: &[&str]) -> Vec<Submission> {
 /// The answer to a cancel of the order known as `key`, by either of its ids.
 pub fn cancel(sent: &Sent, key: &str) -> CancelOutcome {
     match hear(sent) {
-        Heard::NotSent(why) => CancelOutcome::Unknown(UnknownCause::new(format!("{why:?}"))),
+        Heard::NotSent(why) => CancelOutcome::Unknown(UnknownCause::new(why)),
         Heard::Nothing(cause) => CancelOutcome::Unknown(cause),
         Heard::Said(said) => canceled(&said, said.result().as_ref(), key),
     }
@@ -231,7 +231,7 @@ pub fn cancel_all(sent: &Sent) -> Result<CancelAllOutcome, VenueError> {
     let said = match hear(sent) {
         Heard::Said(said) => said,
         Heard::NotSent(why) => {
-            let cause = UnknownCause::new(format!("not sent: {why:?}"));
+            let cause = UnknownCause::new(why);
             return Ok(CancelAllOutcome::Unknown(cause));
         }
         Heard::Nothing(cause) => return Ok(CancelAllOutcome::Unknown(cause)),

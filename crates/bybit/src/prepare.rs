@@ -9,15 +9,10 @@ use surefill_core::{
     Ticket, TimeInForce, VenueParams, VenueTime,
 };
 
+use crate::category::Category;
 use crate::market::Filters;
 use crate::wire::Create;
 use crate::{id, sign};
-
-/// The category of every order.
-pub(crate) const CATEGORY: &str = "linear";
-
-/// The coin in which every contract is settled.
-pub(crate) const SETTLE_COIN: &str = "USDT";
 
 /// The layout of a create's wire: timestamp, receive window, body; a line each.
 pub(crate) const FORMAT: &str = "bybit.create.1";
@@ -47,6 +42,7 @@ pub(crate) fn prepare(
     intent: &OrderIntent,
     ticket: &Ticket,
     receive_window: Duration,
+    category: Category,
 ) -> Result<Attempt, PrepareError> {
     let listed: &Listed = ticket
         .facts
@@ -57,8 +53,8 @@ pub(crate) fn prepare(
         symbol: intent.symbol.clone(),
     };
     let filters = listed.filters.as_ref().ok_or_else(unknown)?;
-    if let Some(coin) = filters.settle_coin.as_ref()
-        && coin.as_str() != SETTLE_COIN
+    if let (Some(coin), Some(ours)) = (&filters.settle_coin, category.settle_coin())
+        && coin.as_str() != ours
     {
         return Err(unsupported(format!("a contract settled in {coin}")));
     }
@@ -73,15 +69,38 @@ pub(crate) fn prepare(
     if !id::allowed(&link) {
         return Err(invalid("the client order id does not fit"));
     }
-    let qty = checked_qty(intent, filters)?;
-    let price = checked_price(intent, filters)?;
-    if let Some(price) = price {
-        check_notional(price, qty, intent, filters)?;
+    let position_idx = match category {
+        Category::Linear => Some(params.position_idx),
+        Category::Inverse if params.position_idx == 0 => Some(0),
+        Category::Spot if params.position_idx == 0 => None,
+        Category::Inverse | Category::Spot => {
+            return Err(unsupported("hedge mode outside of linear contracts"));
+        }
+    };
+    if category.is_spot() && intent.reduce_only {
+        return Err(unsupported("reduce-only on spot"));
     }
-    let qty = plain(qty.value(), filters.instrument.qty_step);
+    let price = checked_price(intent, filters)?;
+    let (qty, market_unit) = match intent.amount {
+        Amount::Base(qty) => {
+            check_qty(qty, intent, filters)?;
+            if let Some(price) = price {
+                check_notional(price, qty, intent, filters, category)?;
+            }
+            let unit = (category.is_spot() && price.is_none()).then_some("baseCoin");
+            (plain(qty.value(), filters.instrument.qty_step), unit)
+        }
+        Amount::Quote(amount) => {
+            if !category.is_spot() || price.is_some() {
+                let what = "an amount in quote money for anything but a market order on spot";
+                return Err(unsupported(what));
+            }
+            (checked_amount(amount, filters)?, Some("quoteCoin"))
+        }
+    };
     let price = price.map(|price| plain(price.value(), filters.instrument.tick));
     let body = serde_json::to_string(&Create {
-        category: CATEGORY,
+        category: category.as_str(),
         symbol: intent.symbol.as_str(),
         side: match intent.side {
             Side::Buy => "Buy",
@@ -92,10 +111,11 @@ pub(crate) fn prepare(
             OrdType::Market => "Market",
         },
         qty: &qty,
+        market_unit,
         price: price.as_deref(),
         time_in_force: time_in_force(intent)?,
         reduce_only: intent.reduce_only,
-        position_idx: params.position_idx,
+        position_idx,
         order_link_id: &link,
     })
     .map_err(|error| invalid(error.to_string()))?;
@@ -146,10 +166,7 @@ impl Wire {
     }
 }
 
-fn checked_qty(intent: &OrderIntent, filters: &Filters) -> Result<Qty, PrepareError> {
-    let Amount::Base(qty) = intent.amount else {
-        return Err(unsupported("an amount in quote money on a linear contract"));
-    };
+fn check_qty(qty: Qty, intent: &OrderIntent, filters: &Filters) -> Result<(), PrepareError> {
     let (listed, value) = (&filters.instrument, qty.value());
     let min = listed.min_qty.value().max(listed.qty_step);
     if value < min {
@@ -172,7 +189,24 @@ fn checked_qty(intent: &OrderIntent, filters: &Filters) -> Result<Qty, PrepareEr
             max: max.value(),
         });
     }
-    Ok(qty)
+    Ok(())
+}
+
+/// An amount in quote money. The most is given in base units, so that the venue checks it.
+fn checked_amount(amount: Qty, filters: &Filters) -> Result<String, PrepareError> {
+    let (value, min) = (amount.value(), filters.instrument.min_notional);
+    if value < min || value.is_zero() {
+        return Err(PrepareError::BelowMinimum {
+            what: "amount",
+            value,
+            min,
+        });
+    }
+    let Some(step) = filters.quote_step else {
+        return Ok(value.normalize().to_string());
+    };
+    on_step("amount", value, step)?;
+    Ok(plain(value, step))
 }
 
 fn checked_price(intent: &OrderIntent, filters: &Filters) -> Result<Option<Px>, PrepareError> {
@@ -205,16 +239,21 @@ fn check_notional(
     qty: Qty,
     intent: &OrderIntent,
     filters: &Filters,
+    category: Category,
 ) -> Result<(), PrepareError> {
     let min = filters.instrument.min_notional;
-    let value = price
-        .notional(qty)
-        .ok_or_else(|| invalid("price times quantity does not fit"))?
-        .value();
+    let value = match category {
+        // A contract is a dollar.
+        Category::Inverse => qty.value(),
+        Category::Linear | Category::Spot => price
+            .notional(qty)
+            .ok_or_else(|| invalid("price times quantity does not fit"))?
+            .value(),
+    };
     if value < min && !intent.reduce_only {
         return Err(PrepareError::BelowMinimum {
             what: "notional",
-            value,
+            value: value.normalize(),
             min,
         });
     }

@@ -8,6 +8,7 @@ use surefill_core::{
     AbsenceRule, AmendRule, CancelRule, DuplicateRule, FenceRule, Rates, VenueName, VenueProfile,
 };
 
+use crate::category::Category;
 use crate::{Timing, id};
 
 const ORDER_LIST: &str = "https://bybit-exchange.github.io/docs/v5/order/order-list";
@@ -34,9 +35,10 @@ pub(crate) const WATCH: Duration = Duration::from_secs(60);
 const CAP: Duration = Duration::from_secs(60);
 
 /// The profile, with the durations of `timing`.
-pub(crate) fn profile(timing: &Timing) -> VenueProfile {
+pub(crate) fn profile(timing: &Timing, category: Category) -> VenueProfile {
     let ms = Duration::from_millis;
     let lag = ms(timing.visibility_lag_ms);
+    let creates = if category.is_spot() { 20 } else { 10 };
     VenueProfile {
         name: VenueName::from("bybit"),
         id_rule: id::RULE,
@@ -60,15 +62,15 @@ pub(crate) fn profile(timing: &Timing) -> VenueProfile {
         },
         watch: ms(timing.watch_ms),
         cap: cap(timing),
-        // https://bybit-exchange.github.io/docs/v5/rate-limit: linear, per account and second.
+        // https://bybit-exchange.github.io/docs/v5/rate-limit: per account and second, the default level.
         rates: Rates {
-            create: per_second(10),
-            cancel: per_second(10),
+            create: per_second(creates),
+            cancel: per_second(creates),
             lookup: per_second(50),
         },
         poll: lag.clamp(ms(50), ms(1_000)),
         nonce_scope: None,
-        reduce_only: true,
+        reduce_only: !category.is_spot(),
         successors: false,
         amend: AmendRule::KeepsIds,
         cancel: CancelRule::Receipt,
@@ -85,6 +87,21 @@ fn cap(timing: &Timing) -> Duration {
     Duration::from_millis(doubt.saturating_mul(10)).min(CAP)
 }
 
+/// How long an address is banned after it broke the IP limit; the ban ends by itself.
+///
+/// # Source
+/// <https://bybit-exchange.github.io/docs/v5/rate-limit>: stop all HTTP for ten minutes.
+pub const IP_BAN: Duration = Duration::from_secs(600);
+
+/// The same; on a simulator that hurries, as long as doubt.
+pub(crate) fn ban(timing: &Timing) -> Duration {
+    if *timing == Timing::default() {
+        IP_BAN
+    } else {
+        cap(timing)
+    }
+}
+
 fn per_second(n: u32) -> NonZeroU32 {
     NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
 }
@@ -95,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_real_numbers_hold_without_timing() {
-        let profile = profile(&Timing::default());
+        let profile = profile(&Timing::default(), Category::Linear);
         assert_eq!(profile.cap, CAP);
         assert_eq!(profile.poll, Duration::from_secs(1));
         assert_eq!(profile.absence.margin, Duration::from_secs(2));

@@ -2,15 +2,19 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use surefill_core::{
-    AsOf, LocalMark, RateClass, Reading, Snapshot, Symbol, VenueCtx, VenueError, VenueTime,
+    AsOf, ExecReport, LocalMark, NotSent, RateClass, Reading, Snapshot, VenueCtx, VenueError,
+    VenueTime,
 };
 
+use surefill_transport::SendFailure;
+
+use crate::category::Category;
 use crate::client::{Client, Query, Read};
 use crate::outcome::{self, Sent};
-use crate::prepare::{CATEGORY, SETTLE_COIN};
 use crate::rows::{self, FillRow, OrderRow, Page, ReadFailure};
 use crate::{id, market};
 
@@ -31,6 +35,27 @@ const MAX_PAGES: usize = 1_000;
 pub(crate) struct Reader {
     pub(crate) ctx: VenueCtx,
     pub(crate) client: Client,
+    pub(crate) category: Category,
+    pub(crate) ban: Ban,
+}
+
+/// An address that is banned: every request over HTTP is refused, lookups too, and each one more may prolong it.
+///
+/// # Source
+/// <https://bybit-exchange.github.io/docs/v5/error>: HTTP 403, lifted by itself after ten minutes.
+#[derive(Debug)]
+pub(crate) struct Ban {
+    pub(crate) lasts: Duration,
+    until: Mutex<Option<VenueTime>>,
+}
+
+impl Ban {
+    pub(crate) fn new(lasts: Duration) -> Self {
+        Self {
+            lasts,
+            until: Mutex::default(),
+        }
+    }
 }
 
 impl Reader {
@@ -50,8 +75,39 @@ impl Reader {
         Ok(reading.now.before(behind))
     }
 
-    /// Every answer tells the venue's time.
+    /// Why nothing may be sent over HTTP now, if so: as a send of which no byte left.
+    pub(crate) fn free(&self) -> Result<(), SendFailure> {
+        let mut until = self
+            .ban
+            .until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match (*until, self.ctx.clock.read()) {
+            (Some(end), Some(reading)) if reading.now < end => {
+                let why = format!("HTTP status 403 came, nothing is sent until {end}");
+                Err(SendFailure::NotSent(NotSent::Connect(why.into())))
+            }
+            _ => {
+                *until = None;
+                Ok(())
+            }
+        }
+    }
+
+    /// Every answer tells the venue's time, and a 403 that the address is banned.
     pub(crate) fn hear(&self, mark: LocalMark, sent: &Sent) {
+        if let (Ok(answer), Some(reading)) = (sent, self.ctx.clock.read())
+            && answer.status() == 403
+        {
+            let end = reading.now.after(self.ban.lasts);
+            tracing::error!(%end, "HTTP status 403: this address is banned or not served; lookups fail, too");
+            let mut until = self
+                .ban
+                .until
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *until = Some(end);
+        }
         if let Some(at) = outcome::answered_at(sent) {
             self.ctx.clock.observe(mark, at);
         }
@@ -59,6 +115,8 @@ impl Reader {
 
     pub(crate) async fn ask_time(&self) -> Result<VenueTime, ReadFailure> {
         self.ctx.rate.admit(RateClass::Lookup).await;
+        self.free()
+            .map_err(|held| ReadFailure::unreachable(&held))?;
         let mark = self.ctx.clock.mark();
         let sent = self.client.public(Read::Time, &Query::new()).await;
         let time = market::server_time(&sent)?;
@@ -68,8 +126,14 @@ impl Reader {
 
     pub(crate) async fn read(&self, read: Read, query: &Query) -> Result<Sent, ReadFailure> {
         self.ctx.rate.admit(RateClass::Lookup).await;
+        if let Err(held) = self.free() {
+            return Ok(Err(held));
+        }
         if !read.is_private() {
-            return Ok(self.client.public(read, query).await);
+            let mark = self.ctx.clock.mark();
+            let sent = self.client.public(read, query).await;
+            self.hear(mark, &sent);
+            return Ok(sent);
         }
         let at = self.stamp().await?;
         let mark = self.ctx.clock.mark();
@@ -87,7 +151,9 @@ impl Reader {
         parse: fn(&Sent) -> Result<Page<T>, ReadFailure>,
         key: fn(&T) -> K,
     ) -> Result<Page<T>, ReadFailure> {
+        let ours = self.category.as_str();
         let mut whole = Page {
+            category: ours.into(),
             rows: Vec::new(),
             unreadable: Vec::new(),
             next: String::new(),
@@ -96,6 +162,11 @@ impl Reader {
         let mut next = query.clone();
         for _ in 0..MAX_PAGES {
             let page = parse(&self.read(read, &next).await?)?;
+            // A list of another category is empty, and proves nothing of ours.
+            if !page.category.is_empty() && *page.category != *ours {
+                let text = format!("a list of {}, not of {ours}", page.category);
+                return Err(ReadFailure::unreadable(text));
+            }
             let before = whole.rows.len();
             whole.unreadable.extend(page.unreadable);
             for row in page.rows {
@@ -162,15 +233,6 @@ impl Reader {
     }
 }
 
-/// The orders of one symbol, or all that are settled in our coin.
-pub(crate) fn of_symbol(symbol: Option<&Symbol>) -> Query {
-    let query = Query::new().with("category", CATEGORY);
-    match symbol {
-        Some(symbol) => query.with("symbol", symbol),
-        None => query.with("settleCoin", SETTLE_COIN),
-    }
-}
-
 /// From when to when, milliseconds; none for the venue's default, the last seven days.
 pub(crate) type Window = Option<(VenueTime, VenueTime)>;
 
@@ -221,4 +283,29 @@ pub(crate) fn ours_whole<T>(page: Page<T>) -> Result<Vec<T>, ReadFailure> {
         tracing::warn!(key = ?row.key, why = %row.why, "a foreign row cannot be read");
     }
     Ok(page.rows)
+}
+
+/// The rows as reports, without second attempts that were refused as duplicates: they say nothing about the live order.
+pub(crate) fn reports(page: Page<OrderRow>) -> Result<Vec<ExecReport>, ReadFailure> {
+    let mut reports = Vec::with_capacity(page.rows.len());
+    for row in ours_whole(page)? {
+        if row.is_refused_duplicate() {
+            continue;
+        }
+        match row.report() {
+            Some(report) => reports.push(report),
+            None => {
+                let ours = row
+                    .key
+                    .as_ref()
+                    .is_some_and(|key| id::read(key.as_str()).is_some());
+                let why = format!("order status {}", row.status.as_str());
+                if ours {
+                    return Err(ReadFailure::unreadable(why));
+                }
+                tracing::warn!(order_id = %row.order_id, %why, "a foreign order cannot be read");
+            }
+        }
+    }
+    Ok(reports)
 }

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use surefill_core::{
     Currency, ExecId, ExecReport, Fill, Handle, Key, Money, OrdStatus, OrderId, Px, Qty, Reason,
     SeenTerms, Settlement, Side, Symbol, UnknownCause, VenueError, VenueTime,
 };
 
+use crate::category::SETTLE_COIN;
 use crate::codes::{Class, class};
 use crate::outcome::{Heard, Said, Sent, hear};
 use crate::wire::{Execution, List, Order, Text};
@@ -33,6 +35,10 @@ pub enum ReadFailure {
 }
 
 impl ReadFailure {
+    pub(crate) fn unreachable(why: impl std::fmt::Display) -> Self {
+        Self::Unreachable(UnknownCause::new(why))
+    }
+
     pub(crate) fn unreadable(what: impl Into<Box<str>>) -> Self {
         Self::Unreadable(what.into())
     }
@@ -52,6 +58,8 @@ impl From<ReadFailure> for VenueError {
 /// One page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
+    /// The category that the list says it is of; empty where it does not say.
+    pub category: Box<str>,
     /// The rows, as far as they could be read.
     pub rows: Vec<T>,
     /// Rows that could not be read, with why.
@@ -72,9 +80,7 @@ pub struct Unreadable {
 /// A yes, or why there is none.
 fn yes(sent: &Sent) -> Result<Said, ReadFailure> {
     match hear(sent) {
-        Heard::NotSent(why) => Err(ReadFailure::Unreachable(UnknownCause::new(format!(
-            "{why:?}"
-        )))),
+        Heard::NotSent(why) => Err(ReadFailure::Unreachable(UnknownCause::new(why))),
         Heard::Nothing(cause) => Err(ReadFailure::Unreachable(cause)),
         Heard::Said(said) => match class(said.code) {
             Class::Ok if said.status == 200 => Ok(said),
@@ -99,23 +105,37 @@ pub(crate) fn result<T: DeserializeOwned>(sent: &Sent) -> Result<T, ReadFailure>
         .ok_or_else(|| ReadFailure::unreadable("the result has another shape"))
 }
 
-/// Reads a list row by row. `Ok(None)` leaves a row out.
+/// Reads a list row by row; `read` is told the list's category. `Ok(None)` leaves a row out.
 pub(crate) fn page<W: DeserializeOwned, T>(
     sent: &Sent,
     key: fn(&W) -> &Text,
-    read: impl Fn(&W) -> Result<Option<T>, Box<str>>,
+    read: impl Fn(&W, &str) -> Result<Option<T>, Box<str>>,
 ) -> Result<Page<T>, ReadFailure> {
     let list: List = result(sent)?;
+    let category = list.category.as_str().to_owned();
+    let mut page = read_rows(&list.list, &category, key, read)?;
+    page.next = list.next_page_cursor.as_str().to_owned();
+    Ok(page)
+}
+
+/// Reads rows one by one.
+pub(crate) fn read_rows<W: DeserializeOwned, T>(
+    list: &[Box<RawValue>],
+    category: &str,
+    key: fn(&W) -> &Text,
+    read: impl Fn(&W, &str) -> Result<Option<T>, Box<str>>,
+) -> Result<Page<T>, ReadFailure> {
     let mut page = Page {
-        rows: Vec::with_capacity(list.list.len()),
+        category: category.into(),
+        rows: Vec::with_capacity(list.len()),
         unreadable: Vec::new(),
-        next: list.next_page_cursor.as_str().to_owned(),
+        next: String::new(),
     };
-    for raw in &list.list {
+    for raw in list {
         let Ok(row) = serde_json::from_str::<W>(raw.get()) else {
             return Err(ReadFailure::unreadable("a row has another shape"));
         };
-        match read(&row) {
+        match read(&row, category) {
             Ok(Some(row)) => page.rows.push(row),
             Ok(None) => {}
             Err(why) => page.unreadable.push(Unreadable {
@@ -258,11 +278,11 @@ pub fn orders(sent: &Sent) -> Result<Page<OrderRow>, ReadFailure> {
     page(
         sent,
         |row: &Order| &row.order_link_id,
-        |row| order(row).map(Some),
+        |row, _| order(row).map(Some),
     )
 }
 
-fn order(row: &Order) -> Result<OrderRow, Box<str>> {
+pub(crate) fn order(row: &Order) -> Result<OrderRow, Box<str>> {
     let order_id = some(&row.order_id).ok_or("a row without an order id")?;
     let status = Status::read(row.order_status.as_str());
     let avg_px = match row.avg_price.as_str() {
@@ -271,6 +291,7 @@ fn order(row: &Order) -> Result<OrderRow, Box<str>> {
     };
     // A market order is shown with its protection price.
     let limit = row.order_type.as_str() == "Limit";
+    let in_base = row.market_unit.as_str() != "quoteCoin";
     Ok(OrderRow {
         key: some(&row.order_link_id).map(Key::from),
         order_id: OrderId::from(order_id),
@@ -280,7 +301,7 @@ fn order(row: &Order) -> Result<OrderRow, Box<str>> {
         seen: SeenTerms {
             symbol: Some(Symbol::from(row.symbol.as_str())),
             side: Some(side(row.side.as_str())?),
-            order_qty: Some(qty(row.qty.as_str())?),
+            order_qty: Some(qty(row.qty.as_str())?).filter(|_| in_base),
             price: limit.then(|| px(row.price.as_str())).transpose()?,
         },
         status,
@@ -324,11 +345,16 @@ pub struct FillRow {
 /// # Errors
 /// [`ReadFailure`].
 pub fn fills(sent: &Sent) -> Result<Page<FillRow>, ReadFailure> {
-    page(sent, |row: &Execution| &row.order_link_id, fill)
+    let read = |row: &Execution, category: &str| fill(row, category, row.exec_type.as_str());
+    page(sent, |row: &Execution| &row.order_link_id, read)
 }
 
-fn fill(row: &Execution) -> Result<Option<FillRow>, Box<str>> {
-    if row.exec_type.as_str() != "Trade" {
+pub(crate) fn fill(
+    row: &Execution,
+    category: &str,
+    exec_type: &str,
+) -> Result<Option<FillRow>, Box<str>> {
+    if exec_type != "Trade" {
         return Ok(None);
     }
     let at = row
@@ -340,6 +366,12 @@ fn fill(row: &Execution) -> Result<Option<FillRow>, Box<str>> {
         "" => Money::ZERO,
         text => text.parse().map_err(|_| "a fill with a fee that is none")?,
     };
+    let fee_currency = match some(&row.fee_currency) {
+        Some(coin) => Currency::from(coin),
+        // Linear contracts pay in the coin of settlement; elsewhere a fee that names no coin says nothing.
+        None if fee.is_zero() || matches!(category, "" | "linear") => Currency::from(SETTLE_COIN),
+        None => return Err("a fee without a currency".into()),
+    };
     Ok(Some(FillRow {
         key: some(&row.order_link_id).map(Key::from),
         fill: Fill {
@@ -349,7 +381,7 @@ fn fill(row: &Execution) -> Result<Option<FillRow>, Box<str>> {
             last_qty: qty(row.exec_qty.as_str())?,
             last_px: px(row.exec_price.as_str())?,
             fee,
-            fee_currency: Currency::from(some(&row.fee_currency).unwrap_or("USDT")),
+            fee_currency,
             transact_time: VenueTime::from_ms(at),
             settlement: Settlement::Final,
         },

@@ -98,7 +98,30 @@ impl Keys {
         receive_window: Duration,
         payload: &str,
     ) -> Result<String, SignError> {
-        let prehash = self.prehash(timestamp, receive_window, payload);
+        self.seal(&self.prehash(timestamp, receive_window, payload))
+    }
+
+    /// The text that is signed to authenticate a socket, private or trade.
+    ///
+    /// # Source
+    /// <https://bybit-exchange.github.io/docs/v5/ws/connect>; vectors `wsauth-01` to `wsauth-03`.
+    pub fn socket_prehash(expires: VenueTime) -> String {
+        format!("GET/realtime{expires}")
+    }
+
+    /// The signature that authenticates a socket until `expires`, which must lie ahead on the venue's clock.
+    ///
+    /// # Errors
+    /// [`SignError`].
+    pub fn sign_socket(&self, expires: VenueTime) -> Result<String, SignError> {
+        self.seal(&Self::socket_prehash(expires))
+    }
+
+    pub(crate) fn api_key(&self) -> &str {
+        &self.api_key
+    }
+
+    fn seal(&self, prehash: &str) -> Result<String, SignError> {
         match &self.secret {
             Secret::Hmac(secret) => {
                 let mut mac =

@@ -2,6 +2,8 @@
 //!
 //! Source: <https://bybit-exchange.github.io/docs/v5/intro> and the pages named below.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -80,15 +82,20 @@ pub(crate) struct ItemCode {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct List {
+    /// Missing from some lists.
+    #[serde(default)]
+    pub(crate) category: Text,
     pub(crate) list: Vec<Box<RawValue>>,
     #[serde(default)]
     pub(crate) next_page_cursor: Text,
 }
 
-/// A row of `/v5/order/realtime` and `/v5/order/history`.
+/// A row of `/v5/order/realtime` and `/v5/order/history`, and of the topic `order`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Order {
+    /// In pushes only.
+    pub(crate) category: Text,
     pub(crate) order_id: Text,
     pub(crate) order_link_id: Text,
     pub(crate) symbol: Text,
@@ -97,6 +104,8 @@ pub(crate) struct Order {
     pub(crate) side: Text,
     pub(crate) order_status: Text,
     pub(crate) order_type: Text,
+    /// Spot market orders: what `qty` counts.
+    pub(crate) market_unit: Text,
     pub(crate) cancel_type: Text,
     pub(crate) reject_reason: Text,
     /// `""` over REST, `"0"` in pushes, null in some fixtures while nothing is filled.
@@ -105,10 +114,12 @@ pub(crate) struct Order {
     pub(crate) updated_time: Text,
 }
 
-/// A row of `/v5/execution/list`.
+/// A row of `/v5/execution/list`, and of the topic `execution`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Execution {
+    /// In pushes only.
+    pub(crate) category: Text,
     pub(crate) symbol: Text,
     pub(crate) order_id: Text,
     pub(crate) order_link_id: Text,
@@ -150,16 +161,20 @@ pub(crate) struct LotSizeFilter {
     pub(crate) max_mkt_order_qty: Text,
     /// Spot's step.
     pub(crate) base_precision: Text,
+    /// Spot's step of amounts in quote money.
+    pub(crate) quote_precision: Text,
     /// Spot's floor.
     pub(crate) min_order_amt: Text,
     pub(crate) max_limit_order_qty: Text,
     pub(crate) max_market_order_qty: Text,
 }
 
-/// A row of `/v5/position/list`. `size` has no sign.
+/// A row of `/v5/position/list`, and of the topic `position`. `size` has no sign.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PositionRow {
+    /// In pushes only.
+    pub(crate) category: Text,
     pub(crate) symbol: Text,
     pub(crate) side: Text,
     pub(crate) size: Text,
@@ -208,13 +223,18 @@ pub(crate) struct Create<'a> {
     pub(crate) side: &'a str,
     pub(crate) order_type: &'a str,
     pub(crate) qty: &'a str,
+    /// Spot market orders only: what `qty` counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) market_unit: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) price: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) time_in_force: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reduce_only: bool,
-    pub(crate) position_idx: u8,
+    /// Not on spot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) position_idx: Option<u8>,
     pub(crate) order_link_id: &'a str,
 }
 
@@ -240,4 +260,78 @@ pub(crate) struct CancelAll<'a> {
     pub(crate) symbol: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) settle_coin: Option<&'a str>,
+}
+
+/// Body of `/v5/order/cancel-batch`.
+#[derive(Debug, Serialize)]
+pub(crate) struct CancelBatch<'a> {
+    pub(crate) category: &'a str,
+    pub(crate) request: Vec<CancelItem<'a>>,
+}
+
+/// One of them: exactly one id.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CancelItem<'a> {
+    pub(crate) symbol: &'a str,
+    pub(crate) order_link_id: &'a str,
+}
+
+/// A request on either socket, fields in the order of vector `wsauth-01`. The private socket spells its number `req_id`, the trade
+/// socket `reqId`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Ask<'a, A> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) req_id: Option<&'a str>,
+    #[serde(rename = "reqId", skip_serializing_if = "Option::is_none")]
+    pub(crate) trade_id: Option<&'a str>,
+    pub(crate) op: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) args: Option<A>,
+}
+
+/// A frame of the private socket: an answer, or a push of a topic.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PrivateFrame {
+    pub(crate) op: Text,
+    /// A truth value.
+    pub(crate) success: Text,
+    pub(crate) ret_msg: Text,
+    pub(crate) topic: Text,
+    pub(crate) data: Option<Vec<Box<RawValue>>>,
+}
+
+/// A request on the trade socket. The body is that of REST, in its very bytes.
+#[derive(Debug, Serialize)]
+pub(crate) struct TradeAsk<'a> {
+    #[serde(rename = "reqId")]
+    pub(crate) id: &'a str,
+    pub(crate) header: TradeHeader,
+    pub(crate) op: &'a str,
+    pub(crate) args: [&'a RawValue; 1],
+}
+
+/// What is in the headers over REST; not signed, the connection is.
+#[derive(Debug, Serialize)]
+pub(crate) struct TradeHeader {
+    #[serde(rename = "X-BAPI-TIMESTAMP")]
+    pub(crate) timestamp: String,
+    #[serde(rename = "X-BAPI-RECV-WINDOW")]
+    pub(crate) receive_window: String,
+}
+
+/// An answer on the trade socket. Some failures carry neither number nor code.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct TradeFrame {
+    pub(crate) req_id: Text,
+    pub(crate) op: Text,
+    pub(crate) ret_code: Text,
+    pub(crate) ret_msg: Text,
+    #[serde(rename = "ret_msg")]
+    pub(crate) bare_msg: Text,
+    pub(crate) data: Option<Box<RawValue>>,
+    pub(crate) ret_ext_info: Option<Box<RawValue>>,
+    pub(crate) header: HashMap<String, Text>,
 }

@@ -287,6 +287,47 @@ impl OrderIntent {
     }
 }
 
+impl OrderIntent {
+    /// Which terms of the same decision are not those of `placed`, for people.
+    pub(crate) fn differs_from(&self, placed: &Self) -> String {
+        let terms = |intent: &Self| {
+            let (amount, unit) = match intent.amount {
+                Amount::Base(qty) => (qty, "base"),
+                Amount::Quote(qty) => (qty, "quote"),
+            };
+            let price = intent.ord_type.price();
+            let params = intent.params.as_ref();
+            [
+                ("amount", format!("{} {unit}", amount.value().normalize())),
+                (
+                    "price",
+                    price.map_or_else(
+                        || "market".to_owned(),
+                        |price| price.value().normalize().to_string(),
+                    ),
+                ),
+                ("time in force", format!("{:?}", intent.time_in_force)),
+                ("reduce-only", intent.reduce_only.to_string()),
+                (
+                    "parameters",
+                    params.map_or_else(
+                        || "none".to_owned(),
+                        |params| format!("{} {}", params.kind, params.json),
+                    ),
+                ),
+                ("resubmit", format!("{:?}", intent.resubmit)),
+                ("give-up", format!("{:?}", intent.give_up)),
+            ]
+        };
+        let pairs = terms(placed).into_iter().zip(terms(self));
+        let differing: Vec<String> = pairs
+            .filter(|((_, then), (_, now))| then != now)
+            .map(|((name, then), (_, now))| format!("{name} {then} then, {now} now"))
+            .collect();
+        differing.join("; ")
+    }
+}
+
 /// A digest of an intent's terms: the same decision with another digest is a conflict.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -90,6 +90,27 @@ pub enum HeldBack {
     JournalClosed,
 }
 
+impl fmt::Display for NotSent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect(why) => write!(f, "not sent: {why}"),
+            Self::HeldBack(why) => write!(f, "held back before the first byte: {why}"),
+        }
+    }
+}
+
+impl fmt::Display for HeldBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fence => "the fence is too near",
+            Self::Stale => "the intent is stale",
+            Self::CancelAsked => "a cancel was asked",
+            Self::LeaseLost => "the lease is lost",
+            Self::JournalClosed => "the journal is closed",
+        })
+    }
+}
+
 /// Why an answer proves nothing, for people and logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownCause(pub Box<str>);

@@ -1,17 +1,17 @@
-//! What the writer does for one job, inside a transaction. Each job checks before it writes.
+//! What the writer does for an order, inside a transaction. Each job checks before it writes.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use rusqlite::{Connection, OptionalExtension, params};
 use surefill_core::{
-    AccountId, Alias, Attempt, Begin, Begun, Change, ClOrdId, Entry, Fill, Gate, Halt, Lift,
-    NonceScope, OrderRecord, StoreError, Transition, VenueTime,
+    Attempt, Begin, Begun, Change, ClOrdId, Entry, Fill, Gate, Halt, Key, OrderRecord, StoreError,
+    Transition,
 };
 
 use crate::error::Fault;
 use crate::read::{self, NameKind};
-use crate::rows::{self, Head, json, ordered, parse, stored, time};
+use crate::recent::{Found, Recent};
+use crate::rows::{self, Head, json, ordered, parse, stored};
 
 /// How many words are kept at hand.
 const WORDS: usize = 65_536;
@@ -21,17 +21,11 @@ const WORDS: usize = 65_536;
 pub(crate) struct Desk {
     pub(crate) db: Connection,
     words: HashMap<Box<str>, i64>,
-    halts: Option<Vec<Halt>>,
+    pub(crate) halts: Option<Vec<Halt>>,
     next_seq: Option<i64>,
+    recent: Recent,
     /// A job asks for what is committed already to be durable, though it may write nothing itself.
-    must_sync: bool,
-}
-
-/// Where an order stands in the file.
-struct Found {
-    seq: i64,
-    live: bool,
-    record: OrderRecord,
+    pub(crate) must_sync: bool,
 }
 
 impl Desk {
@@ -41,6 +35,7 @@ impl Desk {
             words: HashMap::new(),
             halts: None,
             next_seq: None,
+            recent: Recent::default(),
             must_sync: false,
         }
     }
@@ -58,6 +53,7 @@ impl Desk {
         self.words.clear();
         self.halts = None;
         self.next_seq = None;
+        self.recent.clear();
         self.must_sync = false;
     }
 
@@ -102,160 +98,61 @@ impl Desk {
             ],
         )?;
         self.name(seq, venue, None, order)?;
+        self.recent.put(Found {
+            seq,
+            live: true,
+            record: order.clone(),
+        });
         Ok(Begun::Inserted(order.clone()))
     }
 
     pub(crate) fn apply(&mut self, change: &Change) -> Result<OrderRecord, Fault> {
         let id = change.id;
-        let found = self.find(id)?.ok_or(StoreError::NoSuchOrder { id })?;
-        let Found {
+        let found = match self.recent.take(id) {
+            Some(found) => found,
+            None => self.find(id)?.ok_or(StoreError::NoSuchOrder { id })?,
+        };
+        let (seq, live) = (found.seq, found.live);
+        let record = match self.change(&found, change) {
+            Ok(after) => after,
+            Err(fault) => {
+                self.recent.put(found);
+                return Err(fault);
+            }
+        };
+        let live = self.keep(seq, live, &record)?;
+        self.recent.put(Found {
             seq,
             live,
-            record: before,
-        } = found;
+            record: record.clone(),
+        });
+        Ok(record)
+    }
+
+    /// Writes all of a change but the row itself. It refuses before it writes.
+    fn change(&mut self, found: &Found, change: &Change) -> Result<OrderRecord, Fault> {
+        let (seq, before) = (found.seq, &found.record);
         if change.unless_halted
-            && let Some(halt) = self.covering(&before, |halt| halt.cause.needs_person())?
+            && let Some(halt) = self.covering(before, |halt| halt.cause.needs_person())?
         {
             return Err(StoreError::Halted(halt).into());
         }
         let account = self.word(before.account.as_str())?;
         let fresh = self.fresh(account, &change.fills)?;
         let after = before.apply(change, &fresh).map_err(StoreError::from)?;
-        let record = json(&after)?;
-        // From here on nothing refuses.
-        self.log(seq, &Transition::of(&before, &after, change))?;
+        self.log(seq, &Transition::of(before, &after, change))?;
         self.book(seq, account, &fresh)?;
         if let Some(attempt) = &change.next_attempt {
             self.attempt(seq, attempt)?;
         }
-        if after.order_ids.len() != before.order_ids.len()
-            || !change.marks.is_empty()
-            || change.next_attempt.is_some()
-        {
+        if change.order_id.is_some() || !change.marks.is_empty() || change.next_attempt.is_some() {
             let venue = self.word(after.alias().as_str())?;
-            self.name(seq, venue, Some(&before), &after)?;
+            self.name(seq, venue, Some(before), &after)?;
         }
         if let Some(halt) = &change.halt {
             self.halt(halt)?;
         }
-        self.keep(seq, live, &after, &record)?;
         Ok(after)
-    }
-
-    pub(crate) fn reserve(
-        &self,
-        scope: &NonceScope,
-        floor: u64,
-        n: u32,
-    ) -> Result<Range<u64>, Fault> {
-        let sql = "SELECT next FROM nonces WHERE scope = ?1";
-        let next = self.value(sql, &scope.0)?.map_or(0, i64::cast_unsigned);
-        let from = floor.max(next);
-        let to = from.checked_add(n.into()).ok_or_else(|| {
-            let text = format!("the numbers of {:?} are used up", scope.0);
-            StoreError::Read(text.into())
-        })?;
-        let sql = "INSERT INTO nonces (scope, next) VALUES (?1, ?2)
-            ON CONFLICT (scope) DO UPDATE SET next = excluded.next";
-        self.write(sql, params![scope.0, to.cast_signed()])?;
-        Ok(from..to)
-    }
-
-    pub(crate) fn bind(&mut self, alias: &Alias, account: &AccountId) -> Result<(), Fault> {
-        self.must_sync = true;
-        let sql = "INSERT INTO bindings (alias, account) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-        if self.write(sql, [alias.as_str(), account.as_str()])? > 0 {
-            return Ok(());
-        }
-        let sql = "SELECT account FROM bindings WHERE alias = ?1";
-        let bound: String = self.db.query_row(sql, [alias.as_str()], |row| row.get(0))?;
-        let bound = AccountId::from(&*bound);
-        if bound == *account {
-            return Ok(());
-        }
-        let (alias, found) = (alias.clone(), account.clone());
-        Err(Fault::Refused(StoreError::OtherAccount {
-            alias,
-            bound,
-            found,
-        }))
-    }
-
-    fn halt(&mut self, halt: &Halt) -> Result<(), Fault> {
-        let known = |other: &Halt| other.scope == halt.scope && other.cause == halt.cause;
-        if self.halts()?.iter().any(known) {
-            return Ok(());
-        }
-        let text = json(halt)?;
-        self.halts = None;
-        self.write("INSERT INTO halts (halt) VALUES (?1)", [text])?;
-        Ok(())
-    }
-
-    pub(crate) fn lift(
-        &mut self,
-        lift: &Lift,
-        who: &str,
-        reason: &str,
-        at: VenueTime,
-    ) -> Result<Vec<Halt>, Fault> {
-        self.must_sync = true;
-        let halts = read::list(
-            &self.db,
-            "SELECT n, halt FROM halts ORDER BY n",
-            (),
-            |row| {
-                let n: i64 = row.get(0).map_err(crate::error::reading)?;
-                let halt: Halt = parse(read::text(row, 1)?)?;
-                Ok((n, halt))
-            },
-        )?;
-        let lifts = |halt: &Halt| match lift {
-            Lift::All(scope) => halt.scope == *scope,
-            Lift::One(scope, cause) => halt.scope == *scope && halt.cause == *cause,
-        };
-        self.halts = None;
-        let mut lifted = Vec::new();
-        for (n, halt) in halts.into_iter().filter(|(_, halt)| lifts(halt)) {
-            let text = json(&halt)?;
-            let sql = "INSERT INTO lifts (halt, who, reason, at) VALUES (?1, ?2, ?3, ?4)";
-            self.write(sql, params![text, who, reason, stored(at)])?;
-            self.write("DELETE FROM halts WHERE n = ?1", [n])?;
-            lifted.push(halt);
-        }
-        Ok(lifted)
-    }
-
-    pub(crate) fn set_cursor(&self, alias: &Alias, at: VenueTime) -> Result<(), Fault> {
-        let sql = "SELECT at FROM cursors WHERE alias = ?1";
-        let before = self.value(sql, alias.as_str())?.map(time);
-        if before.is_some_and(|before| before >= at) {
-            return Ok(());
-        }
-        let sql = "INSERT INTO cursors (alias, at) VALUES (?1, ?2)
-            ON CONFLICT (alias) DO UPDATE SET at = excluded.at";
-        self.write(sql, params![alias.as_str(), stored(at)])?;
-        Ok(())
-    }
-
-    pub(crate) fn lease(&self, scope: &str) -> Result<u64, Fault> {
-        let sql = "INSERT INTO leases (scope, epoch) VALUES (?1, 1)
-            ON CONFLICT (scope) DO UPDATE SET epoch = epoch + 1";
-        self.write(sql, [scope])?;
-        let epoch = self.value("SELECT epoch FROM leases WHERE scope = ?1", scope)?;
-        Ok(epoch.unwrap_or_default().cast_unsigned())
-    }
-
-    pub(crate) fn answer(&self, n: i64, answer: &str) -> Result<(), Fault> {
-        let sql = "UPDATE inbox SET answer = ?2 WHERE n = ?1 AND answer IS NULL";
-        self.write(sql, params![n, answer])?;
-        Ok(())
-    }
-
-    /// Makes a halt durable, also one that a lazy commit has brought.
-    pub(crate) fn declare(&mut self, halt: &Halt) -> Result<(), Fault> {
-        self.must_sync = true;
-        self.halt(halt)
     }
 
     /// Asks for everything that is committed to be durable.
@@ -303,25 +200,6 @@ impl Desk {
                 Ok(Some(Gate::Doubt(rows::id(bytes)?)))
             }
         }
-    }
-
-    fn covering(
-        &mut self,
-        order: &OrderRecord,
-        takes: impl Fn(&Halt) -> bool,
-    ) -> Result<Option<Halt>, Fault> {
-        let covers = |halt: &&Halt| {
-            let scope = &halt.scope;
-            takes(halt) && scope.covers(order.alias(), &order.account, order.symbol())
-        };
-        Ok(self.halts()?.iter().find(covers).cloned())
-    }
-
-    fn halts(&mut self) -> Result<&[Halt], Fault> {
-        if self.halts.is_none() {
-            self.halts = Some(read::halts(&self.db)?);
-        }
-        Ok(self.halts.as_deref().unwrap_or_default())
     }
 
     fn find(&self, id: ClOrdId) -> Result<Option<Found>, Fault> {
@@ -426,15 +304,16 @@ impl Desk {
         before: Option<&OrderRecord>,
         after: &OrderRecord,
     ) -> Result<(), Fault> {
-        let keys = |row: &OrderRecord| {
-            let attempts = row.attempts.iter();
-            attempts.flat_map(|a| a.keys.clone()).collect::<Vec<_>>()
-        };
-        let known = before.map(keys).unwrap_or_default();
-        let mut fresh = keys(after);
-        fresh.retain(|key| !known.contains(key));
-        for key in &fresh {
-            self.insert_name(venue, NameKind::Key, key.as_str(), seq)?;
+        let known = before.map_or(&[][..], |row| &row.attempts);
+        let known = |key: &Key| known.iter().any(|attempt| attempt.keys.contains(key));
+        for (at, attempt) in after.attempts.iter().enumerate() {
+            let earlier = || after.attempts.iter().take(at);
+            let twice = |key: &Key| earlier().any(|attempt| attempt.keys.contains(key));
+            for key in &attempt.keys {
+                if !known(key) && !twice(key) {
+                    self.insert_name(venue, NameKind::Key, key.as_str(), seq)?;
+                }
+            }
         }
         let known = before.map_or(&[][..], |row| &row.order_ids);
         for order_id in after.order_ids.iter().filter(|id| !known.contains(id)) {
@@ -451,8 +330,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Stores the row where it belongs now.
-    fn keep(&self, seq: i64, live: bool, after: &OrderRecord, record: &str) -> Result<(), Fault> {
+    /// Stores the row where it belongs now; says whether that is among the live ones.
+    fn keep(&self, seq: i64, live: bool, after: &OrderRecord) -> Result<bool, Fault> {
         const TO_ORDERS: &str = "INSERT INTO orders (seq, id, venue, account, symbol, strategy, state,
                 created_at, record, attempt, wire, entry)
             SELECT seq, id, venue, account, symbol, strategy, ?2, created_at, ?3, attempt, wire, entry
@@ -461,6 +340,7 @@ impl Desk {
                 created_at, record, attempt, wire, entry)
             SELECT seq, id, venue, account, symbol, strategy, ?2, created_at, ?3, attempt, wire, entry
             FROM orders WHERE seq = ?1";
+        let record = json(after)?;
         let values = params![seq, after.state.as_str(), record];
         match (live, after.unfinished()) {
             (true, true) => {
@@ -484,7 +364,7 @@ impl Desk {
                 )?;
             }
         }
-        Ok(())
+        Ok(after.unfinished())
     }
 
     fn next_seq(&mut self) -> Result<i64, Fault> {
@@ -522,12 +402,12 @@ impl Desk {
         Ok(known)
     }
 
-    fn value(&self, sql: &str, key: &str) -> Result<Option<i64>, Fault> {
+    pub(crate) fn value(&self, sql: &str, key: &str) -> Result<Option<i64>, Fault> {
         let mut query = self.db.prepare_cached(sql)?;
         Ok(query.query_row([key], |row| row.get(0)).optional()?)
     }
 
-    fn write(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, Fault> {
+    pub(crate) fn write(&self, sql: &str, values: impl rusqlite::Params) -> Result<usize, Fault> {
         Ok(self.db.prepare_cached(sql)?.execute(values)?)
     }
 }

@@ -69,11 +69,7 @@ impl Inbox {
     /// # Errors
     /// As [`SqliteReader::open`](crate::SqliteReader::open).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let path = path.as_ref();
-        if let Err(error) = std::fs::metadata(path) {
-            return Err(StoreError::Read(Box::new(error)));
-        }
-        let place = Place::resolve(path)?;
+        let place = Place::existing(path.as_ref())?;
         let db = schema::connect(&place, Purpose::Post)?;
         schema::check(&db)?;
         db.execute_batch("PRAGMA wal_autocheckpoint=0;")

@@ -42,6 +42,14 @@ impl Place {
         Ok(Self { file })
     }
 
+    /// The place of a journal that is there.
+    pub(crate) fn existing(path: &Path) -> Result<Self, StoreError> {
+        let file = fs::canonicalize(path).map_err(|error| StoreError::Read(Box::new(error)))?;
+        let place = Self { file };
+        place.whole()?;
+        Ok(place)
+    }
+
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }

@@ -85,11 +85,8 @@ impl SqliteReader {
     /// # Errors
     /// [`StoreError::Read`] when it is not there, [`StoreError::Newer`], [`StoreError::Damaged`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let path = path.as_ref();
-        if let Err(error) = std::fs::metadata(path) {
-            return Err(StoreError::Read(Box::new(error)));
-        }
-        let db = schema::connect(&Place::resolve(path)?, Purpose::Read)?;
+        let place = Place::existing(path.as_ref())?;
+        let db = schema::connect(&place, Purpose::Read)?;
         schema::check(&db)?;
         Ok(Self { db: Mutex::new(db) })
     }

@@ -61,8 +61,6 @@ pub(crate) struct Writer {
 
 /// Why a group was not committed.
 enum Undone {
-    /// It was not even begun: another process holds the write lock.
-    NotBegun(rusqlite::Error),
     /// It was rolled back; nothing of it is on disk.
     Rolled(rusqlite::Error),
     /// Whether it is on disk is not known.
@@ -114,8 +112,8 @@ impl Writer {
         }
         match self.commit(group) {
             Ok(()) => group.drain(..).for_each(|job| job.answer(None)),
-            // One of them may be to blame; a lock that is held would hold up each in turn.
-            Err(Undone::Rolled(_)) if group.len() > 1 => {
+            // One by one each would wait for the same lock.
+            Err(Undone::Rolled(error)) if group.len() > 1 && kind(&error) != Kind::Busy => {
                 for job in group.drain(..) {
                     let mut alone = vec![job];
                     self.group(&mut alone);
@@ -133,7 +131,7 @@ impl Writer {
     /// Runs the jobs and commits them together.
     fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), Undone> {
         let sync = group.iter().any(|job| job.sync());
-        self.start(sync).map_err(Undone::NotBegun)?;
+        self.start(sync).map_err(Undone::Rolled)?;
         for job in group {
             if let Err(error) = job.run(&mut self.desk) {
                 return Err(self.roll_back(error));
@@ -213,7 +211,7 @@ impl Writer {
     /// What the callers of a group that was not committed are told, each.
     fn judge(&mut self, undone: Undone) -> Box<dyn Fn() -> StoreError> {
         let cause: Cause = match undone {
-            Undone::NotBegun(error) | Undone::Rolled(error) => match kind(&error) {
+            Undone::Rolled(error) => match kind(&error) {
                 Kind::Full => {
                     tracing::error!("the disk is full: nothing is placed, cancels still go out");
                     return Box::new(|| StoreError::Full);
@@ -274,7 +272,7 @@ impl Writer {
             return Ok(());
         }
         self.desk.sync();
-        let started = self.start(true).map_err(Undone::NotBegun);
+        let started = self.start(true).map_err(Undone::Rolled);
         let synced = started
             .and_then(|()| self.settle())
             .and_then(|()| self.finish(true));

@@ -47,7 +47,7 @@ pub struct BuildError(#[source] Box<dyn Error + Send + Sync>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendFailure {
     /// No byte of the request left: there was no connection, or the last check held it back.
-    #[error("not sent: {0:?}")]
+    #[error("{0}")]
     NotSent(NotSent),
     /// It may have been received and acted upon.
     #[error("no answer: {0}")]
@@ -174,7 +174,7 @@ impl HttpClient {
 }
 
 /// TLS with the ring provider and the bundled roots of the web: nothing is read from the machine, and no early data is sent.
-fn tls() -> Result<ClientConfig, BuildError> {
+pub(crate) fn tls() -> Result<ClientConfig, BuildError> {
     let roots = RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
     };
@@ -207,7 +207,7 @@ fn not_sent(why: impl Into<Box<str>>) -> SendFailure {
 }
 
 /// An error with its causes, each once.
-fn causes(error: &dyn Error) -> String {
+pub(crate) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

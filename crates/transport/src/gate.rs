@@ -47,7 +47,8 @@ impl Gate {
         self.held.get().copied()
     }
 
-    fn pass(&self) -> Result<(), Shut> {
+    /// Opens the gate right before the first byte, unless [`Go`] or the caller says no.
+    pub(crate) fn pass(&self) -> Result<(), Shut> {
         if let Some(Err(held)) = self.go.as_ref().map(Go::check) {
             self.shut();
             self.held.get_or_init(|| held);

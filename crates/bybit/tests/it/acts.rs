@@ -323,7 +323,7 @@ async fn a_cancel_of_all_is_one_request_of_the_right_reach() {
 }
 
 #[tokio::test]
-async fn there_is_no_revocation_and_no_stream_yet() {
+async fn there_is_no_revocation_and_where_it_is_switched_off_no_stream() {
     let server = creating(Reply::Ok(json!({}))).await;
     let world = World::new(&server.url);
     let (_, attempt) = world.order().await;

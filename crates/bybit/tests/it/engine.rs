@@ -132,7 +132,9 @@ impl Bench {
         }));
         let told = Arc::clone(&book);
         let server = Server::running(move |asked| told.lock().expect("lock").answer(asked)).await;
-        let venue = Bybit::simulator(&server.url, keys()).with_timing(timing());
+        let venue = Bybit::simulator(&server.url, keys())
+            .with_timing(timing())
+            .without_stream();
         let store = MemoryStore::new(VenueTime::from_ms(now()));
         let (engine, report) = Cold::new(store)
             .venue("v", venue)

@@ -1,4 +1,5 @@
-//! Bybit's adapter: the shared vectors through its real functions, and the adapter against a scripted server.
+//! Bybit's adapter: the shared vectors through its real functions, the adapter against a scripted server, and
+//! the whole way from the engine and its journal on disk to a simulated venue.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,10 +10,26 @@
 )]
 
 mod acts;
+mod bad_input;
+mod ban;
+mod bot;
+mod cancels;
+mod categories;
+mod crowd;
+mod disk;
 mod engine;
 mod lists;
+mod lookups;
 mod prepare;
+mod referee;
+mod restarts;
 mod secrets;
+mod sequences;
 mod server;
+mod socket;
+mod stage;
+mod stream;
+mod trade;
 mod vectors;
+mod wire;
 mod world;

@@ -85,6 +85,9 @@ fn a_config_that_cannot_be_used_is_refused() {
         Bybit::mainnet(keys()).with_timing(timing()),
         Bybit::testnet(keys()).with_poll(std::time::Duration::from_millis(1)),
         Bybit::simulator("127.0.0.1:7001", keys()),
+        Bybit::simulator("http://127.0.0.1:7001", keys()).with_ws_url("http://127.0.0.1:7001"),
+        Bybit::mainnet(keys()).with_ws_url("wss://stream.bybit.com.example.org"),
+        Bybit::demo(keys()).with_trade_socket(),
         Bybit::simulator("http://127.0.0.1:7001", keys()).with_timing(none),
     ] {
         let ctx = ctx(&config);

@@ -7,13 +7,14 @@ use surefill_bybit::{Bybit, Timing, id};
 use surefill_core::{
     AccountId, Alias, Amount, Attempt, AttemptState, Begin, ClOrdId, Connect, Decision, Entered,
     Entry, Facts, Fence, Go, Journal, Journaled, ManualTime, MemoryStore, OrderIntent, OrderRecord,
-    Rate, Side, Stop, Ticket, Venue, VenueClock, VenueCtx, VenueTime,
+    Rate, Side, Stop, Ticket, TimeSource, Venue, VenueClock, VenueCtx, VenueTime,
 };
 
 use crate::server::{NOW, keys};
 
 pub(crate) struct World {
     pub(crate) venue: Arc<dyn Venue>,
+    pub(crate) time: Arc<ManualTime>,
     pub(crate) clock: Arc<VenueClock>,
     pub(crate) stop: Arc<Stop>,
 }
@@ -34,7 +35,16 @@ impl World {
     }
 
     pub(crate) fn at(url: &str, now_ms: u64) -> Self {
-        let world = Self::unheard(url);
+        Self::unheard(url).heard(now_ms)
+    }
+
+    /// The adapter of this configuration.
+    pub(crate) fn with(config: Bybit) -> Self {
+        Self::of(config).heard(NOW)
+    }
+
+    fn heard(self, now_ms: u64) -> Self {
+        let world = self;
         world
             .clock
             .observe(world.clock.mark(), VenueTime::from_ms(now_ms));
@@ -43,8 +53,17 @@ impl World {
 
     /// The venue's time is not known yet.
     pub(crate) fn unheard(url: &str) -> Self {
-        let config = Bybit::simulator(url, keys()).with_timing(timing());
-        let clock = Arc::new(VenueClock::new(Arc::new(ManualTime::default())));
+        Self::of(
+            Bybit::simulator(url, keys())
+                .with_timing(timing())
+                .without_stream(),
+        )
+    }
+
+    fn of(config: Bybit) -> Self {
+        let time = Arc::new(ManualTime::default());
+        let source: Arc<dyn TimeSource> = Arc::<ManualTime>::clone(&time);
+        let clock = Arc::new(VenueClock::new(source));
         let ctx = VenueCtx {
             alias: Alias::from("v"),
             clock: Arc::clone(&clock),
@@ -53,6 +72,7 @@ impl World {
         };
         Self {
             venue: Box::new(config).connect(ctx).expect("connected"),
+            time,
             clock,
             stop: Arc::default(),
         }

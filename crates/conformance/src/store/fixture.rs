@@ -23,7 +23,7 @@ pub trait StoreFixture: Sized + Send + Sync + 'static {
     /// Closes it cleanly and opens it again.
     async fn reopen(self) -> Self;
 
-    /// The process ends without a word. Called when no call is under way.
+    /// The process ends without a word. Called when no call is under way. What was lazy stays at stake.
     async fn crash(self) -> Self;
 
     /// The power ends. Takes the newest `lose` lazy commits with it, but none that a sync followed.

@@ -48,6 +48,7 @@ macro_rules! store_suite {
             s54_a_crash_loses_nothing,
             s55_a_closed_store_takes_nothing,
             s56_a_reopened_journal_is_the_same,
+            s57_a_crash_leaves_lazy_commits_at_stake,
         );
     };
     (@each $fixture:ty: $($case:ident),+ $(,)?) => {

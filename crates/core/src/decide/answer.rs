@@ -2,8 +2,8 @@
 
 use super::{Case, Step};
 use crate::{
-    AsOf, AttemptNo, AttemptState, Cause, Change, Copies, DuplicateOf, Halt, HaltCause, HeldBack,
-    Mark, NotSent, OrdState, Reject, Revocation, RevocationState, Submission, UnknownCause, Watch,
+    AsOf, AttemptNo, AttemptState, Cause, Change, Copies, DuplicateOf, Halt, HaltCause, Mark,
+    OrdState, Reject, Revocation, RevocationState, Submission, UnknownCause, Watch,
 };
 
 impl Case<'_> {
@@ -26,9 +26,7 @@ impl Case<'_> {
                 self.no_verdict(format_args!("not taken: {cause}"), None)
             }
             Submission::NotSent(why) if first => {
-                let change = self
-                    .change(Cause::Answer, not_sent(why))
-                    .mark(no, Mark::NoneLeft);
+                let change = self.change(Cause::Answer, why).mark(no, Mark::NoneLeft);
                 match self.order.state {
                     OrdState::Submitted if alone => Step::advance(change.to(OrdState::Pending)),
                     OrdState::Submitted => Step::advance(change.to(OrdState::Unknown)),
@@ -42,7 +40,7 @@ impl Case<'_> {
                     | OrdState::Rejected => self.resume(),
                 }
             }
-            Submission::NotSent(why) => self.no_verdict(not_sent(why), None),
+            Submission::NotSent(why) => self.no_verdict(why, None),
             Submission::Unknown(UnknownCause(why)) => self.no_verdict(why, None),
         }
     }
@@ -165,21 +163,5 @@ impl Case<'_> {
             }
         };
         Step::advance(change)
-    }
-}
-
-fn not_sent(why: &NotSent) -> String {
-    match why {
-        NotSent::Connect(text) => format!("not sent: {text}"),
-        NotSent::HeldBack(why) => {
-            let why = match why {
-                HeldBack::Fence => "the fence is too near",
-                HeldBack::Stale => "the intent is stale",
-                HeldBack::CancelAsked => "a cancel was asked",
-                HeldBack::LeaseLost => "the lease is lost",
-                HeldBack::JournalClosed => "the journal is closed",
-            };
-            format!("held back before the first byte: {why}")
-        }
     }
 }

@@ -15,6 +15,9 @@ impl Case<'_> {
         if let Some(step) = self.second_order(reports, cause) {
             return step;
         }
+        if let Some(step) = self.overfilled(reports, cause) {
+            return step;
+        }
         if let Some(step) = self.others_fills(reports, cause) {
             return step;
         }
@@ -28,12 +31,8 @@ impl Case<'_> {
 
     /// Our id with other terms than were sent is not adopted.
     fn other_terms(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
-        let differs = reports.iter().find_map(|report| {
-            report
-                .seen
-                .disagreement(&self.order.intent)
-                .or_else(|| self.overfilled(report))
-        })?;
+        let mut seen = reports.iter().map(|report| &report.seen);
+        let differs = seen.find_map(|seen| seen.disagreement(&self.order.intent))?;
         let alarm = HaltCause::TermsDiffer { id: self.order.id };
         if self.at.raised(&alarm) {
             return Some(Step::LookAgain {
@@ -45,12 +44,22 @@ impl Case<'_> {
         Some(Step::advance(self.change(cause, differs).halting(halt)))
     }
 
-    fn overfilled(&self, report: &ExecReport) -> Option<String> {
+    /// Our order, executed beyond what was ordered: that halts, and is booked all the same.
+    fn overfilled(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
         let Amount::Base(ordered) = self.order.intent.amount else {
             return None;
         };
-        let cum_qty = report.cum_qty.filter(|cum_qty| *cum_qty > ordered)?;
-        Some(format!("{cum_qty} executed, {ordered} ordered"))
+        let alarm = HaltCause::TermsDiffer { id: self.order.id };
+        if self.at.raised(&alarm) || self.order.state.is_terminal() {
+            return None;
+        }
+        let beyond = |report: &&ExecReport| report.cum_qty.is_some_and(|cum_qty| cum_qty > ordered);
+        let report = reports.iter().find(beyond)?;
+        let text = format!("{}, {ordered} ordered", describe(report));
+        let halt = Halt::new(self.order.account_scope(), alarm, self.at.now.now, &text);
+        let mut change = self.change(cause, text).halting(halt);
+        self.news(report, &mut change);
+        Some(Step::advance(change))
     }
 
     /// More than one venue order id for one intent breaches "at most one".

@@ -137,7 +137,6 @@ impl Cold {
                 desk: Arc::clone(desk),
                 rows,
                 made_at,
-                late: false,
             };
             running.push((alias.clone(), tokio::spawn(recovery.run())));
         }

@@ -24,7 +24,7 @@ pub enum PlaceError {
     },
     /// The signal lies in the future.
     #[error(
-        "nothing sent: decided_at {decided_at} is {ahead_ms} ms ahead of the venue's time {now}"
+        "nothing sent: decided_at {decided_at} is {ahead_ms} ms ahead of the venue's time {now}, at most {max_ms} ms are allowed: check the clock that stamps decisions"
     )]
     TooFarAhead {
         /// The instant of the decision.
@@ -33,6 +33,8 @@ pub enum PlaceError {
         now: VenueTime,
         /// How far ahead.
         ahead_ms: u128,
+        /// How far ahead it may be.
+        max_ms: u128,
     },
     /// The signal is older than its time to live.
     #[error(
@@ -47,10 +49,12 @@ pub enum PlaceError {
         ttl_ms: u128,
     },
     /// The decision was placed before with other terms.
-    #[error("nothing sent: decision {id} was placed before with other terms")]
+    #[error("nothing sent: decision {id} was placed before with other terms: {differs}")]
     IntentConflict {
         /// The order.
         id: ClOrdId,
+        /// Which terms differ, as they were placed and as they are now.
+        differs: Box<str>,
     },
     /// A halt covers it.
     #[error("nothing sent: {} is halted: {}", .0.scope, .0.text)]
@@ -185,7 +189,9 @@ pub enum RecoverError {
         error: VenueError,
     },
     /// The alias belongs to another account.
-    #[error("{alias} is bound to account {bound}, and the keys in use are those of {found}")]
+    #[error(
+        "{alias} is bound to account {bound}, and the keys in use are those of {found}: use the keys of {bound}, or another name and journal"
+    )]
     OtherAccount {
         /// The venue's name.
         alias: Alias,

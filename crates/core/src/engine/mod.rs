@@ -29,8 +29,8 @@ pub use order::{Order, Placement};
 pub use recovery::{RecoveryReport, VenueRecovery};
 
 use crate::{
-    Alias, Cause, Change, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent,
-    OrderRecord, Scope, StoreError, Strategy, Transition, VenueTime,
+    Alias, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent, OrderRecord,
+    Scope, StoreError, Strategy, Transition, VenueTime,
 };
 use shared::{Message, Phase, Shared};
 
@@ -117,43 +117,40 @@ impl Engine {
     /// # Cancel safety
     /// Dropping the future after its first poll leaves it undecided whether the cancel is asked.
     pub async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
+        if let Some(answer) = self.cancel_by_driver(id).await {
+            return answer;
+        }
         loop {
-            if let Some(driver) = self.shared.driver(id) {
-                let (send, answer) = oneshot::channel();
-                let asked = driver.inbox.send(Message::Cancel(send)).is_ok();
-                if asked && let Ok(answer) = answer.await {
-                    return answer;
-                }
-            }
-            let journal = &self.shared.journal;
-            let row = journal.store().order(id).await;
+            let row = self.shared.journal.store().order(id).await;
             let row = row.map_err(CancelError::Journal)?;
             let row = row.ok_or(CancelError::NoSuchOrder { id })?;
-            if row.state.is_terminal() || row.cancel_requested {
+            if row.state.is_terminal() {
                 return Ok(row);
             }
             if self.shared.is_stopping() {
                 return Err(CancelError::ShuttingDown);
             }
-            // Nobody drives it, as before its venue is reached: its driver finds the cancel in the row.
-            let now = self.venue_time(row.alias()).unwrap_or(row.updated_at);
-            let mut change = Change::of(&row, now, Cause::CancelAsked, "asked");
-            change.cancel_requested = true;
-            match journal.apply(change.clone()).await {
-                Ok(after) => {
-                    let transition = Transition::of(&row, &after, &change);
-                    self.shared.tell_transition(&row, &after, transition);
-                    // One that started meanwhile may have the row as it was.
-                    if let Some(driver) = self.shared.driver(id) {
-                        let (send, _) = oneshot::channel();
-                        drop(driver.inbox.send(Message::Cancel(send)));
-                    }
-                    return Ok(after);
-                }
+            // Its venue has not been reached yet, so nobody drives it: the flag waits for whoever will.
+            let asked = if row.cancel_requested {
+                Ok(row)
+            } else {
+                self.shared.flag_cancel(&row).await
+            };
+            match asked {
+                // Who took it up meanwhile may not have seen the flag.
+                Ok(row) => return self.cancel_by_driver(id).await.unwrap_or(Ok(row)),
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(CancelError::Journal(error)),
             }
         }
+    }
+
+    /// Asks the order's driver; `None` where there is none.
+    async fn cancel_by_driver(&self, id: ClOrdId) -> Option<Result<OrderRecord, CancelError>> {
+        let driver = self.shared.driver(id)?;
+        let (send, answer) = oneshot::channel();
+        driver.inbox.send(Message::Cancel(send)).ok()?;
+        answer.await.ok()
     }
 
     /// Asks for the cancel of each of our orders in a scope that has not ended. Foreign orders are not touched.

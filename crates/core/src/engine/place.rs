@@ -8,8 +8,8 @@ use super::driver::{Line, Start};
 use super::shared::{DriverHandle, Shared, row_when};
 use super::{Order, PlaceError, Placement};
 use crate::{
-    AccountId, Amount, AttemptState, Begin, ClOrdId, Entered, Entry, Gate, OrdType, OrderIntent,
-    OrderRecord, Reading, Strategy, Transition, VenueProfile, VenueTime,
+    AccountId, Amount, AttemptState, Begin, ClOrdId, Entered, Entry, Gate, OrdType, OrderFilter,
+    OrderIntent, OrderRecord, Reading, StoreError, Strategy, Transition, VenueProfile, VenueTime,
 };
 
 /// How far ahead of the venue's time a decision may lie.
@@ -31,7 +31,13 @@ impl Shared {
         let desk = Arc::clone(self.desks.get(&intent.venue).ok_or_else(no_venue)?);
         check_terms(&intent)?;
         let Some(account) = desk.account().cloned() else {
-            return Err(self.unreached(&desk));
+            return match self.known(&intent).await.map_err(PlaceError::Undecided)? {
+                Some(row) => {
+                    let driver = self.driver(row.id);
+                    found(row, driver, &intent)
+                }
+                None => Err(self.unreached(&desk)),
+            };
         };
         let id = ClOrdId::derive(&intent.decision, &account, &intent.symbol, intent.side);
         loop {
@@ -68,6 +74,21 @@ impl Shared {
                 None => continue,
             }
         }
+    }
+
+    /// The order of a decision that the journal holds, while the account that makes its id has not been read: an alias has one account.
+    async fn known(&self, intent: &OrderIntent) -> Result<Option<OrderRecord>, StoreError> {
+        let filter = OrderFilter {
+            venue: Some(intent.venue.clone()),
+            symbol: Some(intent.symbol.clone()),
+            strategy: Some(intent.decision.strategy.clone()),
+            ..OrderFilter::default()
+        };
+        let rows = self.journal.store().orders(&filter).await?;
+        let same = |row: &OrderRecord| {
+            row.intent.decision == intent.decision && row.intent.side == intent.side
+        };
+        Ok(rows.into_iter().find(same))
     }
 
     /// Why an entry at a venue that has not answered yet is refused.
@@ -286,6 +307,7 @@ fn check_age(intent: &OrderIntent, reading: Reading) -> Result<(), PlaceError> {
             decided_at,
             now: reading.now,
             ahead_ms: ahead.as_millis(),
+            max_ms: MAX_AHEAD.as_millis(),
         });
     }
     if reading.now >= intent.stale_at() {
@@ -305,7 +327,10 @@ fn found(
     intent: &OrderIntent,
 ) -> Result<Placement, PlaceError> {
     if row.digest != intent.digest() {
-        return Err(PlaceError::IntentConflict { id: row.id });
+        return Err(PlaceError::IntentConflict {
+            id: row.id,
+            differs: intent.differs_from(&row.intent).into(),
+        });
     }
     Ok(Placement::of(Order::new(
         row,

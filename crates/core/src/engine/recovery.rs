@@ -50,26 +50,33 @@ const RETRY: Duration = Duration::from_secs(2);
 /// How many orders the lists may be asked about in bulk before single rounds are cheaper.
 const BULK_FROM: usize = 3;
 
+/// Whether the rows are as the journal holds them, or may have changed since they were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    /// Nobody could change them.
+    JustRead,
+    /// The venue was waited for, and cancels could be asked.
+    Waited,
+}
+
 /// A desk that recovers, with the orders that the journal holds of it.
 pub(crate) struct Recovery {
     pub(crate) shared: Arc<Shared>,
     pub(crate) desk: Arc<Desk>,
     pub(crate) rows: Vec<OrderRecord>,
     pub(crate) made_at: VenueTime,
-    /// The engine was handed out before the venue was reached.
-    pub(crate) late: bool,
 }
 
 impl Recovery {
     /// Recovers a venue. One that does not answer is halted, and recovered in the background once it does.
     pub(crate) async fn run(self) -> Result<VenueRecovery, RecoverError> {
         match self.reach().await {
-            Ok(bulk) => Ok(self.settle(bulk).await),
+            Ok(bulk) => Ok(self.settle(bulk, Since::JustRead).await),
             Err(RecoverError::Venue {
-                error: VenueError::Unreachable(_) | VenueError::Unreadable(_),
+                error: error @ (VenueError::Unreachable(_) | VenueError::Unreadable(_)),
                 ..
             }) => {
-                self.halt_unreached().await?;
+                self.halt_unreached(&error).await?;
                 let unknown = VenueRecovery {
                     checked: self.rows.len(),
                     unknown: self.rows.len(),
@@ -116,7 +123,7 @@ impl Recovery {
         Ok(bulk)
     }
 
-    async fn halt_unreached(&self) -> Result<(), StoreError> {
+    async fn halt_unreached(&self, error: &VenueError) -> Result<(), StoreError> {
         let now = self
             .desk
             .clock
@@ -124,7 +131,7 @@ impl Recovery {
             .map_or(self.made_at, |reading| reading.now);
         let scope = Scope::venue(self.desk.alias.clone());
         let text = format!(
-            "{} did not answer; recovery goes on until it does",
+            "{} did not answer ({error}): recovery goes on until it does",
             self.desk.alias
         );
         self.shared
@@ -132,8 +139,7 @@ impl Recovery {
             .await
     }
 
-    async fn in_the_background(mut self) {
-        self.late = true;
+    async fn in_the_background(self) {
         let bulk = loop {
             if !self.shared.pause(RETRY).await {
                 return;
@@ -143,7 +149,7 @@ impl Recovery {
                 Err(error) => tracing::warn!(alias = %self.desk.alias, %error, "not reached yet"),
             }
         };
-        let report = self.settle(bulk).await;
+        let report = self.settle(bulk, Since::Waited).await;
         tracing::info!(alias = %self.desk.alias, ?report, "recovered in the background");
         self.lift_unreached().await;
     }
@@ -169,7 +175,7 @@ impl Recovery {
     }
 
     /// Starts a driver for each unfinished order and waits until each is settled, or its scope is halted.
-    async fn settle(&self, mut bulk: Bulk) -> VenueRecovery {
+    async fn settle(&self, mut bulk: Bulk, since: Since) -> VenueRecovery {
         let keep = |task: fn(Arc<Shared>, Arc<Desk>) -> Service, what| {
             let (shared, desk) = (Arc::clone(&self.shared), Arc::clone(&self.desk));
             self.shared
@@ -177,23 +183,24 @@ impl Recovery {
         };
         keep(|shared, desk| keep_time(shared, desk).boxed(), "the clock");
         self.read_on(&mut bulk).await;
-        let lines: Vec<Line> = {
-            let lock = self.shared.drivers.lock();
-            let mut drivers = lock.unwrap_or_else(PoisonError::into_inner);
-            let lines = self.rows.iter().map(|row| {
-                let line = Line::new(Some(row.clone()), true);
-                drivers.insert(row.id, line.handle.clone());
-                line
-            });
-            lines.collect()
-        };
-        let before = self.rows_now().await;
+        let before: Vec<OrderRecord> = self.rows.clone();
         let mut drivers = Vec::with_capacity(before.len());
-        for (row, line) in before.iter().zip(lines) {
+        for row in &before {
+            let line = Line::new(Some(row.clone()), true);
             let handle = line.handle.clone();
             let reports = bulk.reports.remove(&row.id).unwrap_or_default();
             self.shared
-                .drive(&self.desk, row.clone(), line, Start::Known(reports));
+                .drivers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(row.id, handle.clone());
+            // From here on a cancel comes to the driver; one that was asked before is in the journal.
+            let row = match since {
+                Since::JustRead => row.clone(),
+                Since::Waited => self.read_again(row).await,
+            };
+            self.shared
+                .drive(&self.desk, row, line, Start::Known(reports));
             drivers.push(handle);
         }
         let deadline = tokio::time::Instant::now()
@@ -236,17 +243,16 @@ impl Recovery {
         report
     }
 
-    /// The rows as they are once messages reach their drivers: while the venue was not reached, cancels were journaled without them.
-    async fn rows_now(&self) -> Vec<OrderRecord> {
-        if !self.late {
-            return self.rows.clone();
+    /// A row as it is now: it is an older one that its driver would have to find out about by a conflict.
+    async fn read_again(&self, row: &OrderRecord) -> OrderRecord {
+        match self.shared.journal.store().order(row.id).await {
+            Ok(Some(now)) => now,
+            Ok(None) => row.clone(),
+            Err(error) => {
+                tracing::warn!(id = %row.id, %error, "the row could not be read again");
+                row.clone()
+            }
         }
-        let mut rows = Vec::with_capacity(self.rows.len());
-        for row in &self.rows {
-            let now = self.shared.journal.store().order(row.id).await;
-            rows.push(now.ok().flatten().unwrap_or_else(|| row.clone()));
-        }
-        rows
     }
 
     /// Waits until an order is settled; `None` once doubt about it has halted its scope.

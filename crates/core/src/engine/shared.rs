@@ -13,8 +13,8 @@ use super::desk::Desk;
 use super::driver::Line;
 use super::{Alert, Alerts, CancelError, Event, LimitError};
 use crate::{
-    Alias, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderIntent, OrderRecord, Scope,
-    Situation, StoreError, Transition, VenueTime,
+    Alias, Cause, Change, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderIntent,
+    OrderRecord, Scope, Situation, StoreError, Transition, VenueTime,
 };
 
 /// What a driver can be told.
@@ -108,6 +108,19 @@ impl Shared {
 
     pub(crate) fn is_stopping(&self) -> bool {
         *self.phase.borrow() != Phase::Running
+    }
+
+    /// Makes a cancel durable for an order that nobody drives.
+    pub(crate) async fn flag_cancel(&self, row: &OrderRecord) -> Result<OrderRecord, StoreError> {
+        let clock = self.desks.get(row.alias()).map(|desk| &desk.clock);
+        let now = clock
+            .and_then(|clock| clock.read())
+            .map_or(row.updated_at, |reading| reading.now);
+        let mut change = Change::of(row, now, Cause::CancelAsked, "asked");
+        change.cancel_requested = true;
+        let after = self.journal.apply(change.clone()).await?;
+        self.tell_transition(row, &after, Transition::of(row, &after, &change));
+        Ok(after)
     }
 
     /// Runs a task that belongs to the engine.

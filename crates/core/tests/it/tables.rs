@@ -1451,6 +1451,18 @@ fn other_terms_are_not_adopted() {
 }
 
 #[test]
+fn an_order_filled_beyond_what_was_ordered_halts_and_is_booked_all_the_same() {
+    let mut bench = doubt(PLAIN, intent());
+    let mut beyond = report(OrdStatus::Filled, "A", Some("4"));
+    beyond.fills = vec![fill("A", "e1", "4")];
+    bench.found(&[beyond.clone()]);
+    assert_eq!(bench.alarms, [HaltCause::TermsDiffer { id: bench.row.id }]);
+    assert_eq!(bench.row.booked_qty, qty("4"));
+    bench.found(&[beyond]);
+    assert_eq!(bench.state(), OrdState::Filled);
+}
+
+#[test]
 fn terms_of_another_scale_agree() {
     let mut bench = doubt(PLAIN, intent());
     let mut same = report(OrdStatus::Open, "A", None);

@@ -10,7 +10,10 @@ use super::{
     rows::{self, plain},
     venue::Bybit,
 };
-use crate::{core::Instrument, edge::Venue};
+use crate::{
+    core::{Core, Instrument, Kind, Side},
+    edge::Venue,
+};
 
 pub(super) fn wallet(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     if query.get("accountType") != Some("UNIFIED") {
@@ -20,27 +23,65 @@ pub(super) fn wallet(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, C
         .get("coin")
         .map(|coins| coins.split(',').map(str::to_owned).collect::<Vec<_>>());
     let world = venue.stage().world();
-    let balances = world
-        .core()
-        .accounts()
-        .get(uid)
-        .map(|account| account.balances.clone())
-        .unwrap_or_default();
-    let total = balances.get("USDT").copied().unwrap_or(Decimal::ZERO);
+    let shown = |coin: &str| {
+        wanted
+            .as_ref()
+            .is_none_or(|wanted| wanted.iter().any(|other| other == coin))
+    };
+    Ok(json!({ "list": [wallet_row(world.core(), uid, shown)] }))
+}
+
+/// What an account owns, as REST and the stream say it.
+pub(super) fn wallet_row(core: &Core, uid: &str, shown: impl Fn(&str) -> bool) -> Value {
+    let owner = core.accounts().get(uid);
+    let balances = owner.map(|account| &account.balances);
+    let total = balances
+        .and_then(|balances| balances.get("USDT"))
+        .copied()
+        .unwrap_or(Decimal::ZERO);
+    let in_use = |coin: &str| owner.map_or(Decimal::ZERO, |owner| core.in_use(owner, coin));
+    let free = total.saturating_sub(in_use("USDT"));
     let coin = |(coin, amount): (&String, &Decimal)| {
         json!({
-            "coin": coin, "equity": plain(*amount), "walletBalance": plain(*amount), "locked": "0",
-            "borrowAmount": "0", "unrealisedPnl": "0", "cumRealisedPnl": "0", "availableToWithdraw": "",
+            "coin": coin, "equity": plain(*amount), "usdValue": plain(*amount), "walletBalance": plain(*amount),
+            "locked": plain(locked(core, uid, coin)), "spotHedgingQty": "0", "borrowAmount": "0",
+            "accruedInterest": "0", "totalOrderIM": "0", "totalPositionIM": plain(in_use(coin)),
+            "totalPositionMM": "0", "unrealisedPnl": "0", "cumRealisedPnl": "0", "bonus": "0",
+            "collateralSwitch": true, "marginCollateral": true, "spotBorrow": "0", "availableToWithdraw": "",
+            "availableToBorrow": "",
         })
     };
-    let fits = |(coin, _): &(&String, &Decimal)| {
-        wanted.as_ref().is_none_or(|wanted| wanted.contains(coin))
-    };
-    let coins: Vec<Value> = balances.iter().filter(fits).map(coin).collect();
-    Ok(json!({ "list": [{
+    let coins: Vec<Value> = balances
+        .into_iter()
+        .flatten()
+        .filter(|(coin, _)| shown(coin))
+        .map(coin)
+        .collect();
+    json!({
         "accountType": "UNIFIED", "totalEquity": plain(total), "totalWalletBalance": plain(total),
-        "totalAvailableBalance": plain(total), "totalMarginBalance": plain(total), "coin": coins,
-    }] }))
+        "totalAvailableBalance": plain(free), "totalMarginBalance": plain(total), "totalInitialMargin": "0",
+        "totalMaintenanceMargin": "0", "totalPerpUPL": "0", "accountIMRate": "0", "accountMMRate": "0", "coin": coins,
+    })
+}
+
+/// What open spot orders hold back of a coin.
+fn locked(core: &Core, uid: &str, coin: &str) -> Decimal {
+    let Some(owner) = core.accounts().get(uid) else {
+        return Decimal::ZERO;
+    };
+    let orders = owner.open.iter().filter_map(|no| core.order(*no));
+    let held = orders.filter_map(|order| {
+        let instrument = core.instruments().get(&order.instrument)?;
+        let (other, amount) = match order.side {
+            Side::Buy => (
+                &instrument.quote,
+                order.leaves_qty().saturating_mul(order.price),
+            ),
+            Side::Sell => (&instrument.base, order.leaves_qty()),
+        };
+        (instrument.kind == Kind::Spot && other == coin).then_some(amount)
+    });
+    held.fold(Decimal::ZERO, Decimal::saturating_add)
 }
 
 pub(super) fn account_info(venue: &Bybit) -> Value {

@@ -6,6 +6,17 @@ use serde::Deserialize;
 
 use crate::journal::JournalError;
 
+/// The throwaway key of the vectors.
+const FAKE_RSA: &str = "-----BEGIN PUBLIC KEY-----\n\
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA0RfciZSBNnSYBTdQ3Dty\n\
+3ZdX1uNOh2LiXbzNvZuvEcnPF+O+6mSCsHLHBaGHtKiKTZEdo6mkTxS7uJzLxNci\n\
+5o6bl+1TYJSZN6m7Obnxa5C2+dpRkp72Dfc/YShFk/ZFXU/08f4fOyrK2WHrZl8+\n\
+HBPqVWhDJTO5dHYTrREmqK74kr2hCr9aiaY0DBwE3ddtZ80MsqSNJcLOh2UPosCQ\n\
+sc8QyOYR8EFE1onW5knAT2iAyMPStQmhMY12ABmg1JfqyqdPUE01EjE4i8WgbtPX\n\
+mZonctlS/DkNb+Iuz1QKsA/Y46rhEZriK/RYm2MgKrvxrfhUSJ+PrGJN3YyIb2ZS\n\
+2QIDAQAB\n\
+-----END PUBLIC KEY-----";
+
 /// Settings of one simulated Bybit.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -41,8 +52,12 @@ pub struct Login {
     pub uid: String,
     /// The public half.
     pub api_key: String,
-    /// The secret half.
+    /// The secret half of an HMAC key; empty for an RSA key.
+    #[serde(default)]
     pub api_secret: String,
+    /// The public half of an RSA key, PEM; such a key signs with its private half, which the venue never sees.
+    #[serde(default)]
+    pub public_key_pem: Option<String>,
     /// Requests of each order endpoint in a rolling second.
     #[serde(default = "ten")]
     pub orders_per_s: u32,
@@ -67,12 +82,22 @@ impl Login {
             uid: uid.to_owned(),
             api_key: api_key.to_owned(),
             api_secret: api_secret.to_owned(),
+            public_key_pem: None,
             orders_per_s: ten(),
             reads_per_s: fifty(),
         }
     }
 
-    /// The two accounts that are always there: 1001 with the key of the vectors, and 1002.
+    /// An RSA key with the limits of an ordinary account.
+    #[must_use]
+    pub fn rsa(uid: &str, api_key: &str, public_key_pem: &str) -> Self {
+        Self {
+            public_key_pem: Some(public_key_pem.to_owned()),
+            ..Self::new(uid, api_key, "")
+        }
+    }
+
+    /// The two accounts that are always there: 1001 with the two keys of the vectors, and 1002.
     #[must_use]
     pub fn built_in() -> Vec<Self> {
         vec![
@@ -86,6 +111,7 @@ impl Login {
                 "SUREFILLFAKEKEY002",
                 "fakefakefakefakefakefakefakefake0002",
             ),
+            Self::rsa("1001", "SUREFILLFAKERSA001", FAKE_RSA),
         ]
     }
 }

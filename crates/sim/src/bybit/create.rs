@@ -3,16 +3,15 @@
 use rust_decimal::Decimal;
 
 use super::{ids::is_valid_id, params::Params, reply::Code};
-use crate::core::{Core, Instrument, NewOrder, OrdType, SelfTrade, Side, TimeInForce};
+use crate::core::{Core, Instrument, Kind, NewOrder, OrdType, SelfTrade, Side, TimeInForce};
 
 /// Fields that would change what the order does, and that are not simulated.
-const NOT_SIMULATED: [&str; 12] = [
+const NOT_SIMULATED: [&str; 11] = [
     "triggerPrice",
     "triggerDirection",
     "takeProfit",
     "stopLoss",
     "tpslMode",
-    "orderFilter",
     "orderIv",
     "slippageTolerance",
     "bboSideType",
@@ -20,6 +19,8 @@ const NOT_SIMULATED: [&str; 12] = [
     "tpLimitPrice",
     "slLimitPrice",
 ];
+/// The value of `isLeverage` and of `orderFilter` that changes nothing.
+const PLAIN_SPOT_ORDER: &str = "Order";
 
 /// Checks all parameters.
 pub(super) fn read(params: &Params, uid: &str, core: &Core) -> Result<NewOrder, Code> {
@@ -57,6 +58,19 @@ pub(super) fn read(params: &Params, uid: &str, core: &Core) -> Result<NewOrder, 
     if let Some(name) = NOT_SIMULATED.into_iter().find(|name| params.holds(name)) {
         return Err(Code::param(&format!("{name} is not simulated")));
     }
+    if params
+        .text("orderFilter")?
+        .is_some_and(|filter| filter != PLAIN_SPOT_ORDER)
+    {
+        return Err(Code::param("orderFilter is not simulated"));
+    }
+    if params.integer("isLeverage")?.unwrap_or(0) != 0 {
+        return Err(Code::param("isLeverage is not simulated"));
+    }
+    let spot = instrument.kind == Kind::Spot;
+    if spot && reduce_only {
+        return Err(Code::param("reduceOnly is not for spot"));
+    }
     if params.flag("closeOnTrigger")? {
         return Err(Code::param("closeOnTrigger is not simulated"));
     }
@@ -72,10 +86,16 @@ pub(super) fn read(params: &Params, uid: &str, core: &Core) -> Result<NewOrder, 
         OrdType::Limit => instrument.max_qty,
         OrdType::Market => instrument.max_market_qty,
     };
-    let order_qty = params
+    let qty = params
         .decimal("qty")?
         .ok_or_else(|| Code::param("qty is required"))?;
-    check_qty(order_qty, most, instrument)?;
+    let in_quote = match (ord_type, params.text("marketUnit")?) {
+        (OrdType::Market, Some("quoteCoin")) if spot => true,
+        (OrdType::Market, Some("baseCoin")) if spot => false,
+        (OrdType::Market, None) => spot && side == Side::Buy,
+        (OrdType::Limit, _) => false,
+        (OrdType::Market, Some(_)) => return Err(Code::param("marketUnit invalid")),
+    };
     let price = match ord_type {
         OrdType::Limit => params
             .decimal("price")?
@@ -83,12 +103,20 @@ pub(super) fn read(params: &Params, uid: &str, core: &Core) -> Result<NewOrder, 
         OrdType::Market => protection(side, instrument),
     };
     check_price(price, instrument)?;
-    // Whether reduce-only orders are free of the floor is not known; here they are.
-    if !reduce_only && order_qty.saturating_mul(price) < instrument.min_notional {
-        return Err(Code::new(
-            110_094,
-            "Order does not meet minimum order value",
-        ));
+    let (order_qty, quote_qty, value) = if in_quote {
+        (Decimal::ZERO, Some(qty), qty)
+    } else {
+        check_qty(qty, most, instrument)?;
+        (qty, None, qty.saturating_mul(price))
+    };
+    // Whether reduce-only orders are free of the floor is not known; here they are. Inverse contracts have none.
+    if !reduce_only && value < instrument.min_notional {
+        return Err(match instrument.kind {
+            Kind::Spot => Code::new(170_140, "Order value exceeded lower limit"),
+            Kind::Linear | Kind::Inverse => {
+                Code::new(110_094, "Order does not meet minimum order value")
+            }
+        });
     }
     Ok(NewOrder {
         account: uid.to_owned(),
@@ -99,6 +127,7 @@ pub(super) fn read(params: &Params, uid: &str, core: &Core) -> Result<NewOrder, 
         time_in_force,
         price,
         order_qty,
+        quote_qty,
         reduce_only,
         self_trade,
     })
@@ -106,14 +135,30 @@ pub(super) fn read(params: &Params, uid: &str, core: &Core) -> Result<NewOrder, 
 
 /// An amount within its bounds and on its step.
 pub(super) fn check_qty(qty: Decimal, most: Decimal, instrument: &Instrument) -> Result<(), Code> {
-    if qty < instrument.min_qty || qty > most || !is_multiple(qty, instrument.step) {
-        return Err(Code::param("Qty invalid"));
+    let on_step = is_multiple(qty, instrument.step);
+    match instrument.kind {
+        _ if on_step && qty >= instrument.min_qty && qty <= most => Ok(()),
+        Kind::Spot if !on_step => Err(Code::new(170_137, "Order volume decimal too long.")),
+        Kind::Spot if qty < instrument.min_qty => {
+            Err(Code::new(170_136, "Order quantity exceeded lower limit."))
+        }
+        Kind::Spot => Err(Code::new(170_124, "Order quantity exceeded upper limit.")),
+        Kind::Linear | Kind::Inverse => Err(Code::param("Qty invalid")),
     }
-    Ok(())
 }
 
 /// A price within its bounds and on its tick.
 pub(super) fn check_price(price: Decimal, instrument: &Instrument) -> Result<(), Code> {
+    let spot = instrument.kind == Kind::Spot;
+    if spot && price < instrument.min_price {
+        return Err(Code::new(170_133, "Order price lower than the minimum."));
+    }
+    if spot && price > instrument.max_price {
+        return Err(Code::new(170_132, "Order price too high."));
+    }
+    if spot && !is_multiple(price, instrument.tick) {
+        return Err(Code::new(170_134, "Order price decimal too long."));
+    }
     if price < instrument.min_price || price > instrument.max_price {
         return Err(Code::new(
             110_003,

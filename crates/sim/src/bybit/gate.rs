@@ -1,8 +1,7 @@
 //! The gate: who asks, when, how often, and whether the request makes sense. Nothing here touches an order.
 
-use subtle::ConstantTimeEq;
-
 use super::{
+    batch,
     config::Login,
     create,
     orders::{self, Amend, Scope, Target},
@@ -10,11 +9,11 @@ use super::{
     rate::Rate,
     reply::{Code, failed},
     route::Endpoint,
-    sign::{signature, signed_text},
+    sign::{fits, signed_text},
     venue::Bybit,
 };
 use crate::{
-    core::NewOrder,
+    core::{Core, NewOrder},
     edge::{Reply, Request, Venue},
 };
 
@@ -32,6 +31,7 @@ pub(super) enum Job {
     Amend(Amend),
     Cancel(Target),
     CancelAll(Scope),
+    Batch(Vec<batch::Item>),
     /// Reads check their parameters when they read.
     Read,
 }
@@ -72,10 +72,16 @@ pub(super) fn check(venue: &Bybit, request: &Request) -> Result<Passed, Reply> {
     let header = |name| request.header(name).unwrap_or_default();
     let (api_key, timestamp) = (header("x-bapi-api-key"), header("x-bapi-timestamp"));
     let (recv_window, sign) = (header("x-bapi-recv-window"), header("x-bapi-sign"));
-    if api_key.is_empty() || timestamp.is_empty() || sign.is_empty() {
-        return refuse(401, 10_003, "API key is invalid.");
-    }
-    let Some(login) = venue.login(api_key) else {
+    let login = if let Some(api_key) = &request.known {
+        // Its socket has shown who it is.
+        venue.login(api_key)
+    } else {
+        if api_key.is_empty() || timestamp.is_empty() || sign.is_empty() {
+            return refuse(401, 10_003, "API key is invalid.");
+        }
+        venue.login(api_key)
+    };
+    let Some(login) = login else {
         return refuse(200, 10_003, "API key is invalid.");
     };
     let payload = if request.method == hyper::Method::GET {
@@ -83,11 +89,13 @@ pub(super) fn check(venue: &Bybit, request: &Request) -> Result<Passed, Reply> {
     } else {
         &request.body
     };
-    let expected = signature(
-        &login.api_secret,
-        &signed_text(timestamp, api_key, recv_window, payload),
-    );
-    if !bool::from(expected.as_bytes().ct_eq(sign.as_bytes())) {
+    if request.known.is_none()
+        && !fits(
+            login,
+            &signed_text(timestamp, api_key, recv_window, payload),
+            sign,
+        )
+    {
         return refuse(
             200,
             10_004,
@@ -110,13 +118,35 @@ pub(super) fn check(venue: &Bybit, request: &Request) -> Result<Passed, Reply> {
             return refuse(200, 10_002, &text);
         }
     }
-    let rate = venue.count(login, endpoint, now_ms);
+    let params = if endpoint.is_order() {
+        Params::read(&request.body)
+    } else {
+        Ok(Params::default())
+    };
+    let spot = params
+        .as_ref()
+        .is_ok_and(|params| params.is("category", "spot"));
+    // Each order of a batch counts.
+    let items = match &params {
+        Ok(params) if endpoint.is_batch() => params.items(batch::most(spot)),
+        Ok(_) | Err(_) => Ok(Vec::new()),
+    };
+    let asked = items.as_ref().map_or(1, |items| items.len().max(1));
+    let (granted, rate) = venue.count(login, (endpoint, spot), asked, now_ms);
     if !rate.allowed {
         let mut reply = failed(200, now_ms, &Code::rate());
         reply.headers = rate.headers();
         return Err(reply);
     }
-    match job(venue, endpoint, login, request) {
+    let job = params.and_then(|params| {
+        let world = venue.stage().world();
+        if endpoint.is_batch() {
+            let items = batch::read(&items?, endpoint, &login.uid, world.core(), granted);
+            return Ok(Job::Batch(items));
+        }
+        job(endpoint, login, &params, world.core())
+    });
+    match job {
         Ok(job) => Ok(Passed {
             job,
             endpoint,
@@ -132,19 +162,17 @@ pub(super) fn check(venue: &Bybit, request: &Request) -> Result<Passed, Reply> {
     }
 }
 
-fn job(venue: &Bybit, endpoint: Endpoint, login: &Login, request: &Request) -> Result<Job, Code> {
-    if !endpoint.is_order() {
-        return Ok(Job::Read);
-    }
-    let params = Params::read(&request.body)?;
-    let world = venue.stage().world();
+fn job(endpoint: Endpoint, login: &Login, params: &Params, core: &Core) -> Result<Job, Code> {
     match endpoint {
         Endpoint::Create => {
-            create::read(&params, &login.uid, world.core()).map(|new| Job::Create(Box::new(new)))
+            create::read(params, &login.uid, core).map(|new| Job::Create(Box::new(new)))
         }
-        Endpoint::Amend => orders::read_amend(&params, world.core()).map(Job::Amend),
-        Endpoint::Cancel => orders::read_target(&params, world.core()).map(Job::Cancel),
-        Endpoint::CancelAll => orders::read_scope(&params).map(Job::CancelAll),
+        Endpoint::Amend => orders::read_amend(params, core).map(Job::Amend),
+        Endpoint::Cancel => orders::read_target(params, core).map(Job::Cancel),
+        Endpoint::CancelAll => orders::read_scope(params).map(Job::CancelAll),
+        Endpoint::CreateBatch | Endpoint::AmendBatch | Endpoint::CancelBatch => {
+            Ok(Job::Batch(Vec::new()))
+        }
         Endpoint::Realtime
         | Endpoint::History
         | Endpoint::Executions

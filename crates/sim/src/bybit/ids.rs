@@ -37,21 +37,45 @@ pub(super) struct VenueIds {
 }
 
 impl VenueIds {
-    /// `orderId` of an order.
-    pub(super) fn order(self, no: OrderNo) -> String {
+    /// `orderId` of an order of the instrument with this key: on spot 19 digits, elsewhere a UUID.
+    pub(super) fn order(self, instrument: &str, no: OrderNo) -> String {
+        if instrument.starts_with("spot/") {
+            let hash = Sha256::digest(format!("spot/{}/{}", self.seed, no.0));
+            let salt = hash
+                .iter()
+                .take(3)
+                .fold(0_u32, |sum, byte| (sum << 8) | u32::from(*byte));
+            return format!("2{:06}{:012}", salt % 1_000_000, no.0);
+        }
         self.uuid("order", no.0)
     }
 
-    /// The order that an `orderId` names, if it is one of this venue's.
+    /// The number in an `orderId`, if it can be one of this venue's. Whether it is, [`Self::order`] says.
     pub(super) fn order_no(self, id: &str) -> Option<OrderNo> {
-        let (_, last) = id.rsplit_once('-')?;
-        let no = OrderNo(u64::from_str_radix(last, 16).ok()?);
-        (self.order(no) == id).then_some(no)
+        let no = match id.rsplit_once('-') {
+            Some((_, last)) => u64::from_str_radix(last, 16).ok()?,
+            None => id.get(7..).filter(|no| no.len() == 12)?.parse().ok()?,
+        };
+        let no = OrderNo(no);
+        ["spot/", "linear/"]
+            .into_iter()
+            .any(|key| self.order(key, no) == id)
+            .then_some(no)
     }
 
     /// `execId` of a fill.
     pub(super) fn exec(self, no: u64) -> String {
         self.uuid("fill", no)
+    }
+
+    /// `id` of a message of a stream.
+    pub(super) fn message(self, seq: u64, part: u64) -> String {
+        self.uuid(&format!("message/{seq}"), part)
+    }
+
+    /// `connId` of a socket.
+    pub(super) fn connection(self, no: u64) -> String {
+        self.uuid("connection", no)
     }
 
     fn uuid(self, kind: &str, no: u64) -> String {

@@ -37,9 +37,13 @@ pub(super) fn read(
         Endpoint::QueryApi => Ok(account::query_api(login)),
         Endpoint::Instruments => account::instruments(venue, &query),
         Endpoint::Time => Ok(account::time(venue)),
-        Endpoint::Create | Endpoint::Amend | Endpoint::Cancel | Endpoint::CancelAll => {
-            Err(Code::new(10_016, "Server error."))
-        }
+        Endpoint::Create
+        | Endpoint::Amend
+        | Endpoint::Cancel
+        | Endpoint::CancelAll
+        | Endpoint::CreateBatch
+        | Endpoint::AmendBatch
+        | Endpoint::CancelBatch => Err(Code::new(10_016, "Server error.")),
     }
 }
 
@@ -132,8 +136,13 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
         .filter(|(order, _)| shown(order))
         .take(limit)
         .collect();
-    let mark =
-        |order: &Order| format!("{}%3A{}", venue.ids().order(order.no), order.accepted_at_ms);
+    let mark = |order: &Order| {
+        format!(
+            "{}%3A{}",
+            venue.ids().order(&order.instrument, order.no),
+            order.accepted_at_ms
+        )
+    };
     let cursor = match (page.first(), page.last()) {
         (Some((first, _)), Some((last, _))) => format!("{}%2C{}", mark(first), mark(last)),
         _ => String::new(),
@@ -192,7 +201,7 @@ fn history(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     let shown = |order: &Order| {
         kept(order)
             && (from..=to).contains(&order.accepted_at_ms)
-            && status.is_none_or(|status| rows::status(order.status) == status)
+            && status.is_none_or(|status| rows::status(order) == status)
             && before.is_none_or(|no| order.no.0 < no)
             && !hidden(venue, Shelf::Closed, order)
     };
@@ -299,12 +308,7 @@ fn positions(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
             .unwrap_or_default();
         // By symbol a flat slot is a row too.
         if query.get("symbol").is_some() || !position.qty.is_zero() {
-            let last = position
-                .last_fill
-                .and_then(|no| usize::try_from(no.saturating_sub(1)).ok());
-            let sweep = last
-                .and_then(|index| core.fills().get(index))
-                .map(|fill| fill.sweep);
+            let sweep = rows::last_sweep(position, core);
             list.push(rows::position(position, instrument, sweep, now_ms));
         }
     }

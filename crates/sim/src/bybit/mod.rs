@@ -1,6 +1,7 @@
 //! A simulated Bybit V5: REST, linear category.
 
 mod account;
+mod batch;
 mod config;
 mod create;
 mod gate;
@@ -14,7 +15,9 @@ mod rate;
 mod reply;
 mod route;
 mod rows;
+mod session;
 mod sign;
+mod stream;
 mod venue;
 
 use std::sync::Arc;
@@ -102,7 +105,7 @@ impl Handle {
         format!("http://{}", self.addr)
     }
 
-    /// Base of the sockets, `ws://127.0.0.1:PORT`. No socket is served yet.
+    /// Base of the sockets, `ws://127.0.0.1:PORT`. The private socket is `/v5/private`, the trade socket `/v5/trade`.
     #[must_use]
     pub fn ws_url(&self) -> String {
         format!("ws://{}", self.addr)

@@ -32,10 +32,17 @@ pub(super) struct Amend {
 
 /// Which orders a cancel-all means.
 #[derive(Debug)]
-pub(super) enum Scope {
+pub(super) struct Scope {
+    category: String,
+    of: Of,
+}
+
+#[derive(Debug)]
+enum Of {
     Symbol(String),
     Base(String),
     Settle(String),
+    All,
 }
 
 pub(super) fn read_target(params: &Params, core: &Core) -> Result<Target, Code> {
@@ -72,28 +79,37 @@ pub(super) fn read_amend(params: &Params, core: &Core) -> Result<Amend, Code> {
 }
 
 pub(super) fn read_scope(params: &Params) -> Result<Scope, Code> {
-    params.category()?;
+    let category = params.category()?.to_owned();
+    let scope = |of| {
+        Ok(Scope {
+            category: category.clone(),
+            of,
+        })
+    };
     let owned = |text: Option<&str>| text.map(str::to_owned);
     if let Some(symbol) = owned(params.text("symbol")?) {
-        return Ok(Scope::Symbol(symbol));
+        return scope(Of::Symbol(symbol));
     }
     if let Some(base) = owned(params.text("baseCoin")?) {
-        return Ok(Scope::Base(base));
+        return scope(Of::Base(base));
     }
     match owned(params.text("settleCoin")?) {
-        Some(settle) => Ok(Scope::Settle(settle)),
-        None => Err(Code::param("symbol, baseCoin or settleCoin is required")),
+        Some(settle) if category != "spot" => scope(Of::Settle(settle)),
+        _ if category == "spot" => scope(Of::All),
+        Some(_) | None => Err(Code::param("symbol, baseCoin or settleCoin is required")),
     }
 }
 
 /// Gives the order to the core; the answer is a receipt, whatever the order meets in the book.
 pub(super) fn create(venue: &Bybit, new: NewOrder) -> Result<Value, Code> {
     let link_id = new.wire_id.clone().unwrap_or_default();
+    let key = new.instrument.clone();
+    let category = category_of(&key);
     for event in apply(venue, What::Place(Box::new(new)))? {
         let no = match event {
             Happening::Accepted(order) => order.no,
             Happening::Existing { order } => order,
-            Happening::Refused { refusal } => return Err(Code::refusal(refusal)),
+            Happening::Refused { refusal } => return Err(venue.refused(category, refusal)),
             Happening::AccountOpened { .. }
             | Happening::Listed { .. }
             | Happening::Filled(_)
@@ -103,13 +119,17 @@ pub(super) fn create(venue: &Bybit, new: NewOrder) -> Result<Value, Code> {
             | Happening::RulesSet { .. }
             | Happening::DayClosed => continue,
         };
-        return Ok(json!({ "orderId": venue.ids().order(no), "orderLinkId": link_id }));
+        return Ok(json!({ "orderId": venue.ids().order(&key, no), "orderLinkId": link_id }));
     }
     Err(Code::refusal(Refusal::UnknownAccount))
 }
 
 pub(super) fn amend(venue: &Bybit, uid: &str, amend: &Amend) -> Result<Value, Code> {
-    let too_late = || Code::new(110_001, "order not exists or too late to replace");
+    let category = category_of(&amend.target.instrument);
+    let too_late = || match category {
+        "spot" => Code::spot(Refusal::NotOpen),
+        _ => Code::new(110_001, "order not exists or too late to replace"),
+    };
     let order = find(venue, uid, &amend.target).ok_or_else(too_late)?;
     let what = What::Amend {
         order: order.no,
@@ -118,15 +138,17 @@ pub(super) fn amend(venue: &Bybit, uid: &str, amend: &Amend) -> Result<Value, Co
     };
     match refusal(&apply(venue, what)?) {
         Some(Refusal::NotOpen | Refusal::UnknownOrder) => Err(too_late()),
-        Some(refusal) => Err(Code::refusal(refusal)),
+        Some(refusal) => Err(venue.refused(category, refusal)),
         None => Ok(receipt(venue, &order)),
     }
 }
 
 pub(super) fn cancel(venue: &Bybit, uid: &str, target: &Target) -> Result<Value, Code> {
-    let order = find(venue, uid, target).ok_or_else(|| Code::refusal(Refusal::UnknownOrder))?;
+    let category = category_of(&target.instrument);
+    let order =
+        find(venue, uid, target).ok_or_else(|| venue.refused(category, Refusal::UnknownOrder))?;
     match refusal(&apply(venue, What::Cancel { order: order.no })?) {
-        Some(refusal) => Err(Code::refusal(refusal)),
+        Some(refusal) => Err(venue.refused(category, refusal)),
         None => Ok(receipt(venue, &order)),
     }
 }
@@ -144,10 +166,12 @@ pub(super) fn cancel_all(venue: &Bybit, uid: &str, scope: &Scope) -> Result<Valu
         let fits = |order: &&Order| {
             core.instruments()
                 .get(&order.instrument)
-                .is_some_and(|instrument| match scope {
-                    Scope::Symbol(symbol) => instrument.symbol == *symbol,
-                    Scope::Base(base) => instrument.base == *base,
-                    Scope::Settle(settle) => instrument.quote == *settle,
+                .filter(|instrument| instrument.category == scope.category)
+                .is_some_and(|instrument| match &scope.of {
+                    Of::Symbol(symbol) => instrument.symbol == *symbol,
+                    Of::Base(base) => instrument.base == *base,
+                    Of::Settle(settle) => instrument.money() == settle,
+                    Of::All => true,
                 })
         };
         open.filter_map(|no| core.order(*no))
@@ -186,11 +210,11 @@ fn find(venue: &Bybit, uid: &str, target: &Target) -> Option<Order> {
 }
 
 fn receipt(venue: &Bybit, order: &Order) -> Value {
-    json!({ "orderId": venue.ids().order(order.no), "orderLinkId": order.wire_id.clone().unwrap_or_default() })
+    json!({ "orderId": venue.ids().order(&order.instrument, order.no), "orderLinkId": order.wire_id.clone().unwrap_or_default() })
 }
 
 fn apply(venue: &Bybit, what: What) -> Result<Vec<Happening>, Code> {
-    match venue.stage().apply(what) {
+    match venue.apply(what) {
         Ok(events) => Ok(events.into_iter().map(|event| event.what).collect()),
         Err(error) => {
             tracing::error!(%error, "journal failed");
@@ -207,4 +231,8 @@ fn refusal(happened: &[Happening]) -> Option<Refusal> {
             None
         }
     })
+}
+
+fn category_of(key: &str) -> &str {
+    key.split_once('/').map_or(key, |(category, _)| category)
 }

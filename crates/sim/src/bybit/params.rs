@@ -4,10 +4,10 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 
 use super::reply::Code;
-use crate::core::{Core, Instrument};
+use crate::core::{Core, Instrument, Refusal};
 
 /// The object in the body of a POST.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Params(Map<String, Value>);
 
 impl Params {
@@ -16,6 +16,39 @@ impl Params {
             Ok(Value::Object(map)) => Ok(Self(map)),
             Ok(_) | Err(_) => Err(Code::param("the body is no JSON object")),
         }
+    }
+
+    /// The objects of a batch, each with the category that stands outside of them.
+    pub(super) fn items(&self, most: usize) -> Result<Vec<Self>, Code> {
+        let category = self.needed("category")?;
+        let Some(Value::Array(items)) = self.0.get("request") else {
+            return Err(Code::param("request is required"));
+        };
+        if items.is_empty() || items.len() > most {
+            return Err(Code::param("request has too few or too many orders"));
+        }
+        let item = |item: &Value| match item {
+            Value::Object(item) => {
+                let mut item = item.clone();
+                item.insert("category".to_owned(), Value::from(category));
+                Ok(Self(item))
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Err(Code::param("request holds what is no order")),
+        };
+        items.iter().map(item).collect()
+    }
+
+    /// A text as it was sent, whatever it is worth.
+    pub(super) fn echo(&self, name: &str) -> String {
+        self.text(name)
+            .ok()
+            .flatten()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// A text that is not empty. Numbers of money and size are texts too.
@@ -73,6 +106,11 @@ impl Params {
             .ok_or_else(|| Code::param(&format!("{name} is no plain decimal")))
     }
 
+    /// Whether a field holds this text.
+    pub(super) fn is(&self, name: &str, text: &str) -> bool {
+        self.text(name) == Ok(Some(text))
+    }
+
     /// Names of fields that hold something.
     pub(super) fn holds(&self, name: &str) -> bool {
         !matches!(self.0.get(name), None | Some(Value::Null)) && self.text(name) != Ok(None)
@@ -81,8 +119,8 @@ impl Params {
     /// The category, which must be one that is simulated.
     pub(super) fn category(&self) -> Result<&str, Code> {
         match self.needed("category")? {
-            category @ "linear" => Ok(category),
-            "spot" | "inverse" | "option" => Err(Code::new(10_001, "Not supported symbols")),
+            category @ ("linear" | "inverse" | "spot") => Ok(category),
+            "option" => Err(Code::new(10_001, "Not supported symbols")),
             _ => Err(Code::param("category invalid")),
         }
     }
@@ -92,6 +130,9 @@ impl Params {
         let category = self.category()?;
         let symbol = self.needed("symbol")?;
         let found = core.instruments().get(&format!("{category}/{symbol}"));
-        found.ok_or_else(|| Code::param(&format!("symbol invalid {symbol}")))
+        found.ok_or_else(|| match category {
+            "spot" => Code::spot(Refusal::UnknownInstrument),
+            _ => Code::param(&format!("symbol invalid {symbol}")),
+        })
     }
 }

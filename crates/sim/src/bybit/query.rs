@@ -54,7 +54,7 @@ impl Query {
         ) {
             (Some(symbol), _, _) => instrument.symbol == symbol,
             (None, Some(base), _) => instrument.base == base,
-            (None, None, Some(settle)) => instrument.quote == settle,
+            (None, None, Some(settle)) => instrument.money() == settle,
             (None, None, None) => true,
         }
     }
@@ -82,6 +82,11 @@ impl Query {
         let last = text.rsplit([',', '=']).next().unwrap_or_default();
         let digits = last.split([':', '&']).next().unwrap_or_default();
         let number = digits.rsplit('-').next().unwrap_or_default();
+        // An order of spot has 19 digits, of which the last twelve count.
+        let number = match number.len() {
+            19 => number.get(7..).unwrap_or_default(),
+            _ => number,
+        };
         let radix = if digits.contains('-') { 16 } else { 10 };
         u64::from_str_radix(number, radix)
             .map(Some)

@@ -7,6 +7,9 @@ use std::{
 
 use super::route::Endpoint;
 
+/// What is counted together: the endpoint, and whether it is spot, which has limits of its own.
+type Class = (Endpoint, bool);
+
 /// What the headers say about one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rate {
@@ -29,33 +32,49 @@ impl Rate {
 
 /// Times of the requests of the last second.
 #[derive(Debug, Default)]
-pub(super) struct Rates(Mutex<BTreeMap<(String, Endpoint), VecDeque<u64>>>);
+pub(super) struct Rates {
+    accounts: Mutex<BTreeMap<(String, Class), VecDeque<u64>>>,
+    /// Of the last five seconds, whoever asked: all clients are on one address.
+    address: Mutex<VecDeque<u64>>,
+}
 
 impl Rates {
-    /// Counts one request, if it is allowed.
-    pub(super) fn count(&self, uid: &str, endpoint: Endpoint, limit: u32, now_ms: u64) -> Rate {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let times = all.entry((uid.to_owned(), endpoint)).or_default();
+    /// Counts as many of `asked` requests as are allowed, and says how many those are.
+    pub(super) fn count(
+        &self,
+        uid: &str,
+        class: Class,
+        limit: u32,
+        asked: u32,
+        now_ms: u64,
+    ) -> (u32, Rate) {
+        let mut all = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = all.entry((uid.to_owned(), class)).or_default();
         times.retain(|at| *at <= now_ms && at.saturating_add(1_000) > now_ms);
         let used = u32::try_from(times.len()).unwrap_or(u32::MAX);
-        if used >= limit {
-            let reset_ms = times
-                .front()
-                .map_or(now_ms, |oldest| oldest.saturating_add(1_000));
-            return Rate {
-                allowed: false,
-                limit,
-                left: 0,
-                reset_ms,
-            };
+        let granted = limit.saturating_sub(used).min(asked);
+        for _ in 0..granted {
+            times.push_back(now_ms);
         }
-        times.push_back(now_ms);
-        let left = limit.saturating_sub(used).saturating_sub(1);
-        Rate {
-            allowed: true,
+        let left = limit.saturating_sub(used).saturating_sub(granted);
+        let reset_ms = match times.front() {
+            Some(oldest) if granted < asked => oldest.saturating_add(1_000),
+            Some(_) | None => now_ms,
+        };
+        let rate = Rate {
+            allowed: granted > 0,
             limit,
             left,
-            reset_ms: now_ms,
-        }
+            reset_ms,
+        };
+        (granted, rate)
+    }
+
+    /// Counts one request of the address; false if it is one too many.
+    pub(super) fn count_address(&self, limit: u32, now_ms: u64) -> bool {
+        let mut times = self.address.lock().unwrap_or_else(PoisonError::into_inner);
+        times.retain(|at| *at <= now_ms && at.saturating_add(5_000) > now_ms);
+        times.push_back(now_ms);
+        u32::try_from(times.len()).is_ok_and(|count| count <= limit)
     }
 }

@@ -11,6 +11,9 @@ pub(super) enum Endpoint {
     Amend,
     Cancel,
     CancelAll,
+    CreateBatch,
+    AmendBatch,
+    CancelBatch,
     Realtime,
     History,
     Executions,
@@ -30,6 +33,9 @@ impl Endpoint {
             "/v5/order/amend" => (Method::POST, Self::Amend),
             "/v5/order/cancel" => (Method::POST, Self::Cancel),
             "/v5/order/cancel-all" => (Method::POST, Self::CancelAll),
+            "/v5/order/create-batch" => (Method::POST, Self::CreateBatch),
+            "/v5/order/amend-batch" => (Method::POST, Self::AmendBatch),
+            "/v5/order/cancel-batch" => (Method::POST, Self::CancelBatch),
             "/v5/order/realtime" => (Method::GET, Self::Realtime),
             "/v5/order/history" => (Method::GET, Self::History),
             "/v5/execution/list" => (Method::GET, Self::Executions),
@@ -53,7 +59,21 @@ impl Endpoint {
     pub(super) const fn is_order(self) -> bool {
         matches!(
             self,
-            Self::Create | Self::Amend | Self::Cancel | Self::CancelAll
+            Self::Create
+                | Self::Amend
+                | Self::Cancel
+                | Self::CancelAll
+                | Self::CreateBatch
+                | Self::AmendBatch
+                | Self::CancelBatch
+        )
+    }
+
+    /// Whether one request carries several orders.
+    pub(super) const fn is_batch(self) -> bool {
+        matches!(
+            self,
+            Self::CreateBatch | Self::AmendBatch | Self::CancelBatch
         )
     }
 }
@@ -64,9 +84,9 @@ pub(super) fn op(method: &Method, path: &str, query: &str) -> Op {
         .split('&')
         .any(|part| part.starts_with("orderId=") || part.starts_with("orderLinkId="));
     match Endpoint::find(method, path) {
-        Some(Endpoint::Create) => Op::Create,
-        Some(Endpoint::Amend) => Op::Amend,
-        Some(Endpoint::Cancel | Endpoint::CancelAll) => Op::Cancel,
+        Some(Endpoint::Create | Endpoint::CreateBatch) => Op::Create,
+        Some(Endpoint::Amend | Endpoint::AmendBatch) => Op::Amend,
+        Some(Endpoint::Cancel | Endpoint::CancelAll | Endpoint::CancelBatch) => Op::Cancel,
         Some(Endpoint::Realtime) if by_id => Op::Lookup,
         Some(Endpoint::Realtime) => Op::OpenOrders,
         Some(Endpoint::History) => Op::Lookup,

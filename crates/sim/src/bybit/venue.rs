@@ -2,24 +2,31 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
 use hyper::Method;
+use serde_json::Value;
 
 use super::{
+    batch,
     config::{Login, StartError},
     gate::{self, Job, Passed},
     ids::{self, VenueIds},
     lookup, orders,
     rate::{Rate, Rates},
-    reply::{Code, failed, ok},
+    reply::{Code, Done, failed, ok},
     route::{self, Endpoint},
+    session::{self, Session},
+    stream,
 };
 use crate::{
-    core::OrderNo,
-    edge::{Fields, Op, Reply, Request, Stage, Venue, Wrong},
+    core::{Core, Event, OrderNo, Refusal},
+    edge::{Fields, Heard, Op, Push, Reply, Request, Stage, Venue, Wrong},
 };
+
+/// How long an address stays out that asked too often.
+const BAN_MS: u64 = 600_000;
 
 /// One simulated Bybit.
 #[derive(Debug)]
@@ -30,6 +37,15 @@ pub(super) struct Bybit {
     rates: Rates,
     banned_until_ms: AtomicU64,
     drain_ms: AtomicU64,
+    ack_ms: AtomicU64,
+    /// Requests of one address in five seconds; 0 is any number.
+    ip_limit: AtomicU32,
+    /// Answers of the trade socket that are to come without a `reqId`.
+    nameless: AtomicU64,
+    /// What a used id is answered with on spot.
+    spot_duplicate: AtomicU32,
+    /// Sockets and socket answers so far.
+    numbers: AtomicU64,
     /// Closed orders up to this event are gone from the recent list.
     wiped_seq: AtomicU64,
 }
@@ -60,6 +76,11 @@ impl Bybit {
             rates: Rates::default(),
             banned_until_ms: AtomicU64::new(0),
             drain_ms: AtomicU64::new(0),
+            ack_ms: AtomicU64::new(0),
+            ip_limit: AtomicU32::new(0),
+            nameless: AtomicU64::new(0),
+            spot_duplicate: AtomicU32::new(170_141),
+            numbers: AtomicU64::new(0),
             wiped_seq,
         })
     }
@@ -76,21 +97,91 @@ impl Bybit {
         self.wiped_seq.load(Ordering::Relaxed)
     }
 
-    pub(super) fn count(&self, login: &Login, endpoint: Endpoint, now_ms: u64) -> Rate {
-        let limit = if endpoint.is_order() {
-            login.orders_per_s
-        } else {
-            login.reads_per_s
-        };
-        self.rates.count(&login.uid, endpoint, limit, now_ms)
+    /// What the engine's refusal is called in a category.
+    pub(super) fn refused(&self, category: &str, refusal: Refusal) -> Code {
+        match (category, refusal) {
+            ("spot", Refusal::Duplicate) => match self.spot_duplicate.load(Ordering::Relaxed) {
+                170_141 => Code::spot(refusal),
+                _ => Code::refusal(refusal),
+            },
+            ("spot", _) => Code::spot(refusal),
+            _ => Code::refusal(refusal),
+        }
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.stage.clock.now_ms()
+    }
+
+    /// Counts as many of `asked` orders or reads as the account may send now.
+    pub(super) fn count(
+        &self,
+        login: &Login,
+        class: (Endpoint, bool),
+        asked: usize,
+        now_ms: u64,
+    ) -> (usize, Rate) {
+        let asked = u32::try_from(asked).unwrap_or(u32::MAX);
+        let limit = limit(login, class);
+        let (granted, rate) = self.rates.count(&login.uid, class, limit, asked, now_ms);
+        (usize::try_from(granted).unwrap_or(usize::MAX), rate)
+    }
+}
+
+/// Requests in a rolling second: of the notes' table, a spot order may be sent twice as often as another one, but not
+/// amended.
+fn limit(login: &Login, (endpoint, spot): (Endpoint, bool)) -> u32 {
+    match (endpoint.is_order(), spot, endpoint) {
+        (false, _, _) => login.reads_per_s,
+        (true, false, _) | (true, true, Endpoint::Amend) => login.orders_per_s,
+        (true, true, _) => login.orders_per_s.saturating_mul(2),
     }
 }
 
 impl Venue for Bybit {
     type Passed = Passed;
+    type Session = Session;
 
     fn stage(&self) -> &Stage {
         &self.stage
+    }
+
+    fn open(&self, path: &str, query: &str) -> Option<Session> {
+        let no = self.numbers.fetch_add(1, Ordering::Relaxed);
+        Session::open(path, query, self.ids.connection(no))
+    }
+
+    fn idle_ms(&self, session: &Session) -> u64 {
+        session.idle_ms
+    }
+
+    fn hear(&self, session: &mut Session, text: &str) -> Heard {
+        session.hear(self, text)
+    }
+
+    fn answer(&self, tag: &Value, reply: &Reply) -> String {
+        let take = |left: u64| left.checked_sub(1);
+        if self
+            .nameless
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .is_ok()
+        {
+            return session::nameless(tag);
+        }
+        let trace = self.numbers.fetch_add(1, Ordering::Relaxed);
+        session::answer(tag, reply, trace, self.now_ms())
+    }
+
+    fn pushes(&self, core: &Core, events: &[Event]) -> Vec<Push> {
+        stream::pushes(self.ids, core, events)
+    }
+
+    fn push(&self, session: &Session, push: &Push) -> Option<String> {
+        session.push(push)
+    }
+
+    fn coded(&self, code: u32) -> Reply {
+        failed(200, self.now_ms(), &Code::named(code))
     }
 
     fn op(&self, method: &Method, path: &str, query: &str) -> Op {
@@ -99,6 +190,11 @@ impl Venue for Bybit {
 
     fn barred(&self) -> Option<Reply> {
         let now_ms = self.stage.clock.now_ms();
+        let limit = self.ip_limit.load(Ordering::Relaxed);
+        if limit > 0 && !self.rates.count_address(limit, now_ms) {
+            let until = now_ms.saturating_add(BAN_MS);
+            self.banned_until_ms.fetch_max(until, Ordering::Relaxed);
+        }
         let barred = now_ms < self.banned_until_ms.load(Ordering::Relaxed);
         barred.then(|| failed(403, now_ms, &Code::new(403, "access too frequent")))
     }
@@ -106,16 +202,15 @@ impl Venue for Bybit {
     fn throttled(&self, request: &Request) -> Reply {
         let now_ms = self.stage.clock.now_ms();
         let login = request
-            .header("x-bapi-api-key")
+            .known
+            .as_deref()
+            .or_else(|| request.header("x-bapi-api-key"))
             .and_then(|key| self.login(key));
-        let order = Endpoint::find(&request.method, &request.path).is_some_and(Endpoint::is_order);
-        let limit = login.map_or(0, |login| {
-            if order {
-                login.orders_per_s
-            } else {
-                login.reads_per_s
-            }
-        });
+        let endpoint = Endpoint::find(&request.method, &request.path);
+        let limit = match (login, endpoint) {
+            (Some(login), Some(endpoint)) => limit(login, (endpoint, false)),
+            _ => 0,
+        };
         let rate = Rate {
             allowed: false,
             limit,
@@ -135,6 +230,15 @@ impl Venue for Bybit {
         self.drain_ms.load(Ordering::Relaxed)
     }
 
+    fn ack_ms(&self, request: &Request) -> u64 {
+        let order = Endpoint::find(&request.method, &request.path).is_some_and(Endpoint::is_order);
+        if order {
+            self.ack_ms.load(Ordering::Relaxed)
+        } else {
+            0
+        }
+    }
+
     fn engine(&self, passed: Passed) -> Reply {
         let Passed {
             job,
@@ -145,11 +249,12 @@ impl Venue for Bybit {
         } = passed;
         let uid = login.as_ref().map_or("", |login| login.uid.as_str());
         let result = match job {
-            Job::Create(new) => orders::create(self, *new),
-            Job::Amend(amend) => orders::amend(self, uid, &amend),
-            Job::Cancel(target) => orders::cancel(self, uid, &target),
-            Job::CancelAll(scope) => orders::cancel_all(self, uid, &scope),
-            Job::Read => lookup::read(self, endpoint, login.as_ref(), &request),
+            Job::Create(new) => orders::create(self, *new).map(Done::from),
+            Job::Amend(amend) => orders::amend(self, uid, &amend).map(Done::from),
+            Job::Cancel(target) => orders::cancel(self, uid, &target).map(Done::from),
+            Job::CancelAll(scope) => orders::cancel_all(self, uid, &scope).map(Done::from),
+            Job::Batch(items) => Ok(batch::run(self, uid, endpoint, items)),
+            Job::Read => lookup::read(self, endpoint, login.as_ref(), &request).map(Done::from),
         };
         let now_ms = self.stage.clock.now_ms();
         let mut reply = match result {
@@ -167,7 +272,33 @@ impl Venue for Bybit {
 
     fn set(&self, mut fields: Fields) -> Result<(), Wrong> {
         let (ban_ms, drain_ms) = (fields.whole("ban_ms")?, fields.whole("drain_ms")?);
+        let ack_ms = fields.whole("ack_ms")?;
+        let ip_limit = match fields.whole("ip_limit")? {
+            None => None,
+            Some(count) => Some(
+                u32::try_from(count).map_err(|_| Wrong::value("ip_limit", &Value::from(count)))?,
+            ),
+        };
+        let spot_duplicate = match fields.whole("spot_duplicate")? {
+            None => None,
+            Some(170_141) => Some(170_141),
+            Some(110_072) => Some(110_072),
+            Some(other) => return Err(Wrong::value("spot_duplicate", &Value::from(other))),
+        };
+        let nameless = fields.whole("socket_error_without_reqid")?;
         fields.done()?;
+        if let Some(ip_limit) = ip_limit {
+            self.ip_limit.store(ip_limit, Ordering::Relaxed);
+        }
+        if let Some(code) = spot_duplicate {
+            self.spot_duplicate.store(code, Ordering::Relaxed);
+        }
+        if let Some(ack_ms) = ack_ms {
+            self.ack_ms.store(ack_ms, Ordering::Relaxed);
+        }
+        if let Some(nameless) = nameless {
+            self.nameless.store(nameless, Ordering::Relaxed);
+        }
         if let Some(ban_ms) = ban_ms {
             self.banned_until_ms.store(
                 self.stage.clock.now_ms().saturating_add(ban_ms),
@@ -184,8 +315,8 @@ impl Venue for Bybit {
         ids::cl_ord_id(wire_id)
     }
 
-    fn order_id(&self, no: OrderNo) -> String {
-        self.ids.order(no)
+    fn order_id(&self, instrument: &str, no: OrderNo) -> String {
+        self.ids.order(instrument, no)
     }
 
     fn exec_id(&self, no: u64) -> String {

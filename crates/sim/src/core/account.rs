@@ -6,6 +6,7 @@ use rust_decimal::Decimal;
 
 use super::{
     ids::Ids,
+    instrument::Kind,
     order::{OrderNo, Side},
 };
 
@@ -23,14 +24,22 @@ pub struct Account {
     pub(super) ids: Ids,
 }
 
+impl Account {
+    /// Adds to what it owns of a coin, or takes from it.
+    pub(super) fn pay(&mut self, coin: &str, amount: Decimal) {
+        let balance = self.balances.entry(coin.to_owned()).or_default();
+        *balance = balance.saturating_add(amount);
+    }
+}
+
 /// A one-way position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Position {
-    /// Base units, negative when short.
+    /// Base units, of inverse contracts quote units; negative when short.
     pub qty: Decimal,
     /// Average price of what is open.
     pub avg_px: Decimal,
-    /// Result of what was closed, before fees, quote units.
+    /// Result of what was closed, before fees, in the money of the instrument.
     pub realized: Decimal,
     /// Venue time of the last change.
     pub updated_at_ms: u64,
@@ -50,11 +59,17 @@ impl Position {
     }
 
     /// Books a trade and returns the result that it realizes.
-    pub(super) fn book(&mut self, side: Side, qty: Decimal, price: Decimal) -> Decimal {
+    pub(super) fn book(&mut self, kind: Kind, side: Side, qty: Decimal, price: Decimal) -> Decimal {
         let closing = self.reducible(side).min(qty);
         let opening = qty.saturating_sub(closing);
         let held = self.qty.abs();
-        let gain = price.saturating_sub(self.avg_px).saturating_mul(closing);
+        let (now, then) = (kind.value(closing, price), kind.value(closing, self.avg_px));
+        let gain = match kind {
+            _ if closing.is_zero() => Decimal::ZERO,
+            Kind::Linear | Kind::Spot => now.saturating_sub(then),
+            // Contracts of quote units are worth less money when the price rises.
+            Kind::Inverse => then.saturating_sub(now),
+        };
         let realized = match side {
             Side::Sell => gain,
             Side::Buy => -gain,
@@ -65,11 +80,14 @@ impl Position {
             } else {
                 Decimal::ZERO
             };
-            let value = kept
-                .saturating_mul(self.avg_px)
-                .saturating_add(opening.saturating_mul(price));
-            self.avg_px = value
-                .checked_div(kept.saturating_add(opening))
+            let before = if kept.is_zero() {
+                Decimal::ZERO
+            } else {
+                kind.value(kept, self.avg_px)
+            };
+            let value = before.saturating_add(kind.value(opening, price));
+            self.avg_px = kind
+                .price(kept.saturating_add(opening), value)
                 .unwrap_or(price);
         }
         self.qty = self.qty.saturating_add(side.signed(qty));

@@ -5,7 +5,8 @@ use rust_decimal::Decimal;
 use super::{
     engine::{Core, slot},
     event::{Fill, Happening},
-    order::{Ended, OrdStatus, OrderNo},
+    instrument::Kind,
+    order::{Ended, OrdStatus, OrderNo, Side},
 };
 
 impl Core {
@@ -27,23 +28,40 @@ impl Core {
         } else {
             instrument.taker_rate
         };
-        let value = qty.saturating_mul(price);
-        let fee = value.saturating_mul(fee_rate);
+        let (kind, side) = (instrument.kind, order.side);
+        let value = kind.value(qty, price);
+        let fee = match (kind, side) {
+            (Kind::Spot, Side::Buy) => qty.saturating_mul(fee_rate),
+            (Kind::Linear | Kind::Inverse | Kind::Spot, Side::Buy | Side::Sell) => {
+                value.saturating_mul(fee_rate)
+            }
+        };
         order.cum_qty = order.cum_qty.saturating_add(qty);
         order.cum_value = order.cum_value.saturating_add(value);
         order.cum_fee = order.cum_fee.saturating_add(fee);
         order.status = OrdStatus::PartiallyFilled;
         order.updated_at_ms = at_ms;
         order.updated_seq = seq;
-        let leaves_qty = order.order_qty.saturating_sub(order.cum_qty);
-        let (account, key, side) = (order.account.clone(), order.instrument.clone(), order.side);
-        if let Some(owner) = self.accounts.get_mut(&account) {
+        let leaves_qty = order
+            .order_qty
+            .saturating_sub(order.cum_qty)
+            .max(Decimal::ZERO);
+        let full = order
+            .leaves_quote()
+            .map_or(leaves_qty.is_zero(), |left| left.is_zero());
+        let (account, key) = (order.account.clone(), order.instrument.clone());
+        if let Some(owner) = self.accounts.get_mut(&account)
+            && kind == Kind::Spot
+        {
+            owner.pay(&instrument.base, side.signed(qty));
+            owner.pay(&instrument.quote, -side.signed(value));
+            owner.pay(instrument.fee_coin(side), -fee);
+        } else if let Some(owner) = self.accounts.get_mut(&account) {
             let position = owner.positions.entry(key.clone()).or_default();
-            let realized = position.book(side, qty, price);
+            let realized = position.book(kind, side, qty, price);
             position.updated_at_ms = at_ms;
             position.last_fill = Some(fill_no);
-            let balance = owner.balances.entry(instrument.quote.clone()).or_default();
-            *balance = balance.saturating_add(realized).saturating_sub(fee);
+            owner.pay(instrument.money(), realized.saturating_sub(fee));
         }
         let fill = Fill {
             no: fill_no,
@@ -63,7 +81,7 @@ impl Core {
         self.fills_of.entry(no).or_default().push(self.fills.len());
         self.fills.push(fill.clone());
         self.say(Happening::Filled(Box::new(fill)));
-        if leaves_qty.is_zero() {
+        if full {
             self.close(no, Ended::Filled);
         }
         // An incoming order is looked after by `trade_or_rest`, which also says why it ends.

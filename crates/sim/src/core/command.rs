@@ -98,9 +98,16 @@ pub struct NewOrder {
     /// Limit, or protection price of a market order.
     #[serde(with = "rust_decimal::serde::str")]
     pub price: Decimal,
-    /// Amount, base units.
+    /// Amount: base units, of inverse contracts quote units. Zero when `quote_qty` says how much.
     #[serde(with = "rust_decimal::serde::str")]
     pub order_qty: Decimal,
+    /// Amount of money to spend or to earn, instead of an amount of base units.
+    #[serde(
+        default,
+        with = "rust_decimal::serde::str_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub quote_qty: Option<Decimal>,
     /// May only make a position smaller.
     pub reduce_only: bool,
     /// What to do on meeting its own account.

@@ -10,8 +10,8 @@ use super::{
     command::{Command, NewOrder, What},
     event::{Event, Fill, Happening, Refusal},
     ids::DuplicateRule,
-    instrument::Instrument,
-    order::{Ended, OrdStatus, Order, OrderNo},
+    instrument::{Instrument, Kind},
+    order::{Ended, OrdStatus, Order, OrderNo, Side},
 };
 
 /// Amounts and prices above this are refused, so that products of two stay exact enough to add up.
@@ -197,7 +197,7 @@ impl Core {
             .instruments
             .get(&new.instrument)
             .ok_or(Refusal::UnknownInstrument)?;
-        if !sane(new.order_qty) || !sane(new.price) {
+        if !sane(new.quote_qty.unwrap_or(new.order_qty)) || !sane(new.price) {
             return Err(Refusal::BadNumber);
         }
         if let Some(id) = &new.wire_id {
@@ -229,17 +229,14 @@ impl Core {
                 return Err(Refusal::NothingToReduce);
             }
         } else {
-            let notional = new.order_qty.saturating_mul(new.price);
-            let needed = notional
-                .checked_div(instrument.leverage)
-                .unwrap_or(notional);
-            if self.margin_in_use(account).saturating_add(needed)
-                > account
-                    .balances
-                    .get(&instrument.quote)
-                    .copied()
-                    .unwrap_or_default()
-            {
+            let (coin, needed) = needs(
+                instrument,
+                new.side,
+                (new.order_qty, new.quote_qty),
+                new.price,
+            );
+            let owned = account.balances.get(coin).copied().unwrap_or_default();
+            if self.in_use(account, coin).saturating_add(needed) > owned {
                 return Err(Refusal::Funds);
             }
         }
@@ -258,28 +255,27 @@ impl Core {
         Ok(())
     }
 
-    fn margin_in_use(&self, account: &Account) -> Decimal {
-        let share = |key: &str, value: Decimal| {
-            let leverage = self
-                .instruments
-                .get(key)
-                .map_or(Decimal::ONE, |instrument| instrument.leverage);
-            value.checked_div(leverage).unwrap_or(value)
-        };
-        let held = account
-            .positions
-            .iter()
-            .map(|(key, p)| share(key, p.qty.abs().saturating_mul(p.avg_px)));
+    /// How much of a coin positions and working orders hold back.
+    #[must_use]
+    pub fn in_use(&self, account: &Account, coin: &str) -> Decimal {
+        let held = account.positions.iter().filter_map(|(key, position)| {
+            let instrument = self.instruments.get(key)?;
+            let held = !position.qty.is_zero() && instrument.money() == coin;
+            held.then(|| {
+                let value = instrument.kind.value(position.qty.abs(), position.avg_px);
+                margin(instrument, value)
+            })
+        });
         let working = account
             .open
             .iter()
             .filter_map(|no| self.order(*no))
             .filter(|order| !order.reduce_only);
-        let asked = working.map(|order| {
-            share(
-                &order.instrument,
-                order.leaves_qty().saturating_mul(order.price),
-            )
+        let asked = working.filter_map(|order| {
+            let instrument = self.instruments.get(&order.instrument)?;
+            let left = (order.leaves_qty(), order.leaves_quote());
+            let (other, needed) = needs(instrument, order.side, left, order.price);
+            (other == coin).then_some(needed)
         });
         held.chain(asked)
             .fold(Decimal::ZERO, Decimal::saturating_add)
@@ -298,6 +294,7 @@ impl Core {
             time_in_force: new.time_in_force,
             price: new.price,
             order_qty: new.order_qty,
+            quote_qty: new.quote_qty,
             cum_qty: Decimal::ZERO,
             cum_value: Decimal::ZERO,
             cum_fee: Decimal::ZERO,
@@ -394,6 +391,30 @@ impl Core {
 /// Where an order with this number is kept.
 pub(super) fn slot(no: OrderNo) -> Option<usize> {
     usize::try_from(no.0.checked_sub(1)?).ok()
+}
+
+/// The coin that an order holds back, and how much of it. The amount is of base units or of money.
+fn needs(
+    instrument: &Instrument,
+    side: Side,
+    (qty, quote): (Decimal, Option<Decimal>),
+    price: Decimal,
+) -> (&str, Decimal) {
+    let value = quote.unwrap_or_else(|| instrument.kind.value(qty, price));
+    match (instrument.kind, side) {
+        (Kind::Spot, Side::Sell) => {
+            let base = quote.map_or(qty, |quote| quote.checked_div(price).unwrap_or(quote));
+            (&instrument.base, base)
+        }
+        (Kind::Spot, Side::Buy) => (&instrument.quote, value),
+        (Kind::Linear | Kind::Inverse, Side::Buy | Side::Sell) => {
+            (instrument.money(), margin(instrument, value))
+        }
+    }
+}
+
+fn margin(instrument: &Instrument, value: Decimal) -> Decimal {
+    value.checked_div(instrument.leverage).unwrap_or(value)
 }
 
 /// Whether an amount or a price can be worked with.

@@ -125,13 +125,13 @@ pub struct Fill {
     pub instrument: String,
     /// Side of the order.
     pub side: Side,
-    /// How much, base units.
+    /// How much, in the units of the order's amount.
     #[serde(with = "rust_decimal::serde::str")]
     pub qty: Decimal,
     /// At what price.
     #[serde(with = "rust_decimal::serde::str")]
     pub price: Decimal,
-    /// What was paid for it, quote units.
+    /// What was paid for it, in the coin of the order's fees.
     #[serde(with = "rust_decimal::serde::str")]
     pub fee: Decimal,
     /// Rate of the fee.

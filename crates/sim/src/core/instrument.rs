@@ -5,11 +5,49 @@ use serde::{Deserialize, Serialize};
 
 use super::order::Side;
 
+/// How amounts turn into money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Contracts of base units, settled in quote money.
+    #[default]
+    Linear,
+    /// Contracts of quote units, settled in base money.
+    Inverse,
+    /// The coins themselves change hands.
+    Spot,
+}
+
+impl Kind {
+    /// What `qty` is worth at `price`, in the money of the instrument.
+    #[must_use]
+    pub fn value(self, qty: Decimal, price: Decimal) -> Decimal {
+        match self {
+            Self::Linear | Self::Spot => qty.saturating_mul(price),
+            Self::Inverse => qty
+                .checked_div(price)
+                .map_or(Decimal::MAX, |value| value.round_dp(16)),
+        }
+    }
+
+    /// The average price at which `qty` came to `value`; none if nothing did.
+    #[must_use]
+    pub fn price(self, qty: Decimal, value: Decimal) -> Option<Decimal> {
+        match self {
+            Self::Linear | Self::Spot => value.checked_div(qty),
+            Self::Inverse => qty.checked_div(value),
+        }
+    }
+}
+
 /// A tradable thing and its rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Instrument {
     /// The venue's word for the kind (`linear`).
     pub category: String,
+    /// How amounts turn into money.
+    #[serde(default)]
+    pub kind: Kind,
     /// The venue's name.
     pub symbol: String,
     /// What is bought.
@@ -60,6 +98,24 @@ impl Instrument {
     #[must_use]
     pub fn key(&self) -> String {
         format!("{}/{}", self.category, self.symbol)
+    }
+
+    /// The coin in which values are counted, and contracts settled.
+    #[must_use]
+    pub fn money(&self) -> &str {
+        match self.kind {
+            Kind::Linear | Kind::Spot => &self.quote,
+            Kind::Inverse => &self.base,
+        }
+    }
+
+    /// The coin in which an order of this side pays its fees: on spot, the one that it receives.
+    #[must_use]
+    pub fn fee_coin(&self, side: Side) -> &str {
+        match (self.kind, side) {
+            (Kind::Spot, Side::Buy) => &self.base,
+            (Kind::Linear | Kind::Inverse | Kind::Spot, Side::Buy | Side::Sell) => self.money(),
+        }
     }
 
     /// The middle of the flat book, the only mark price there is.

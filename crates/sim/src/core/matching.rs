@@ -39,7 +39,7 @@ impl Core {
             }
             TimeInForce::Gtc | TimeInForce::Ioc => {}
         }
-        while let Some(wanted) = self.still_wanted(no) {
+        while self.wants_more(no) {
             let resting = self.best(&taker.instrument, other);
             let nobody = walk.best();
             let resting_first = match (resting, nobody) {
@@ -51,11 +51,17 @@ impl Core {
             };
             match (resting, nobody) {
                 (Some((price, maker)), _) if resting_first => {
+                    let Some(wanted) = self.still_wanted(no, price) else {
+                        break;
+                    };
                     if !crosses(price) || !self.meet(no, maker, price, wanted) {
                         break;
                     }
                 }
                 (_, Some((price, size))) if crosses(price) => {
+                    let Some(wanted) = self.still_wanted(no, price) else {
+                        break;
+                    };
                     let qty = wanted.min(size);
                     walk.take(qty);
                     self.book_fill(no, qty, price, false);
@@ -105,7 +111,7 @@ impl Core {
                 }
             }
         }
-        let Some(offered) = self.still_wanted(maker) else {
+        let Some(offered) = self.still_wanted(maker, price) else {
             self.close(maker, Ended::ReduceOnly);
             return true;
         };
@@ -115,10 +121,26 @@ impl Core {
         true
     }
 
-    /// What an order may trade now, if anything: reduce-only ones no more than the position.
-    fn still_wanted(&self, no: OrderNo) -> Option<Decimal> {
+    /// Whether an order may trade at all.
+    fn wants_more(&self, no: OrderNo) -> bool {
+        self.order(no).is_some_and(|order| {
+            order.status.is_open()
+                && (order.quote_qty.is_some() || self.still_wanted(no, order.price).is_some())
+        })
+    }
+
+    /// What an order may trade now at `price`, if anything: reduce-only ones no more than the position, those of an
+    /// amount of money as many steps as it pays for.
+    fn still_wanted(&self, no: OrderNo, price: Decimal) -> Option<Decimal> {
         let order = self.order(no)?;
-        let leaves = order.leaves_qty();
+        let leaves = match order.leaves_quote() {
+            None => order.leaves_qty(),
+            Some(left) => {
+                let step = self.instruments.get(&order.instrument)?.step;
+                let steps = left.checked_div(price)?.checked_div(step)?.floor();
+                steps.saturating_mul(step)
+            }
+        };
         let wanted = if order.reduce_only {
             leaves.min(self.reducible(order))
         } else {
@@ -150,7 +172,7 @@ impl Core {
             };
             let own = resting.account == taker.account && taker.self_trade != SelfTrade::None;
             if taker.side.accepts(taker.price, price) && !own {
-                sum = sum.saturating_add(self.still_wanted(maker).unwrap_or_default());
+                sum = sum.saturating_add(self.still_wanted(maker, price).unwrap_or_default());
             }
         }
         let mut walk = Walk::new(instrument, other);
@@ -201,7 +223,7 @@ impl Core {
                 if !side.accepts(limit, price) {
                     break;
                 }
-                let Some(wanted) = self.still_wanted(no) else {
+                let Some(wanted) = self.still_wanted(no, limit) else {
                     resting = next.next();
                     continue;
                 };

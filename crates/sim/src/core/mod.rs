@@ -16,5 +16,5 @@ pub use command::{Command, NewOrder, What};
 pub use engine::Core;
 pub use event::{Event, Fill, Happening, Refusal};
 pub use ids::DuplicateRule;
-pub use instrument::{Flat, Instrument};
+pub use instrument::{Flat, Instrument, Kind};
 pub use order::{Ended, OrdStatus, OrdType, Order, OrderNo, SelfTrade, Side, TimeInForce};

@@ -3,6 +3,8 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
+use super::instrument::Kind;
+
 /// Number of an order in its core, from 1. Two orders with one client id have two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OrderNo(pub u64);
@@ -167,16 +169,23 @@ pub struct Order {
     /// Limit, or protection price of a market order.
     #[serde(with = "rust_decimal::serde::str")]
     pub price: Decimal,
-    /// What was asked, base units.
+    /// What was asked: base units, of inverse contracts quote units. Zero when `quote_qty` says how much.
     #[serde(with = "rust_decimal::serde::str")]
     pub order_qty: Decimal,
-    /// What has traded, base units.
+    /// The money to spend or to earn, if that was asked.
+    #[serde(
+        default,
+        with = "rust_decimal::serde::str_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub quote_qty: Option<Decimal>,
+    /// What has traded, in the units of the amount.
     #[serde(with = "rust_decimal::serde::str")]
     pub cum_qty: Decimal,
-    /// What has traded, quote units.
+    /// What that was worth, in the money of the instrument.
     #[serde(with = "rust_decimal::serde::str")]
     pub cum_value: Decimal,
-    /// Fees so far, quote units.
+    /// Fees so far, in the coin of the order's fees.
     #[serde(with = "rust_decimal::serde::str")]
     pub cum_fee: Decimal,
     /// May only make a position smaller.
@@ -200,7 +209,9 @@ impl Order {
     #[must_use]
     pub fn leaves_qty(&self) -> Decimal {
         if self.status.is_open() {
-            self.order_qty.saturating_sub(self.cum_qty)
+            self.order_qty
+                .saturating_sub(self.cum_qty)
+                .max(Decimal::ZERO)
         } else {
             Decimal::ZERO
         }
@@ -208,11 +219,22 @@ impl Order {
 
     /// Average price of what has traded; none before the first fill.
     #[must_use]
-    pub fn avg_px(&self) -> Option<Decimal> {
+    pub fn avg_px(&self, kind: Kind) -> Option<Decimal> {
         if self.cum_qty.is_zero() {
             None
         } else {
-            self.cum_value.checked_div(self.cum_qty)
+            kind.price(self.cum_qty, self.cum_value)
         }
+    }
+
+    /// The money that is still to be spent or earned, if the order is of that sort.
+    #[must_use]
+    pub fn leaves_quote(&self) -> Option<Decimal> {
+        let left = self.quote_qty?.saturating_sub(self.cum_value);
+        Some(if self.status.is_open() {
+            left.max(Decimal::ZERO)
+        } else {
+            Decimal::ZERO
+        })
     }
 }

@@ -14,11 +14,13 @@ use hyper_util::rt::TokioIo;
 use tokio::{net::TcpStream, sync::Notify};
 
 use super::{
+    acting::{act, act_by, act_now, at_once, spawn_act},
     body::SimBody,
     control::{self, Asked},
     exchange::{Reply, Request},
     fault::{Do, Shot},
     server::{Power, Switch},
+    socket,
     stage::Venue,
 };
 
@@ -36,8 +38,24 @@ pub(super) async fn serve<V: Venue>(venue: Arc<V>, switch: Switch, stream: TcpSt
     if *power.borrow_and_update() != Power::Up {
         return reset(&stream);
     }
-    if venue.stage().faults.refuses() && refused(&*venue, &stream).await {
-        return reset(&stream);
+    let first = tokio::select! {
+        first = first(&stream) => first,
+        changed = power.changed() => {
+            drop(changed);
+            return reset(&stream);
+        }
+    };
+    if let Some(first) = first {
+        if refused(&*venue, &first) {
+            return reset(&stream);
+        }
+        if first.method == Method::GET
+            && let Some(session) = venue.open(&first.path, &first.query)
+            // A bar is answered over HTTP.
+            && venue.barred().is_none()
+        {
+            return socket::serve(venue, power, stream, &first.path, session).await;
+        }
     }
     let fuse = Arc::new(Fuse::default());
     let service = {
@@ -108,24 +126,30 @@ impl Fuse {
 }
 
 /// Makes the close of the socket a reset.
-fn reset(stream: &TcpStream) {
+pub(super) fn reset(stream: &TcpStream) {
     if let Err(error) = stream.set_zero_linger() {
         tracing::debug!(%error, "no reset");
     }
 }
 
-/// Looks at the first request without reading it, and says whether a fault refuses it.
-async fn refused<V: Venue>(venue: &V, stream: &TcpStream) -> bool {
+/// The first request of a connection, not yet read.
+#[derive(Debug)]
+struct First {
+    method: Method,
+    path: String,
+    query: String,
+}
+
+/// Looks at the first request without reading it; none if there is no line to read.
+async fn first(stream: &TcpStream) -> Option<First> {
     let mut buffer = [0_u8; 2048];
     let mut before = 0;
     loop {
-        let Ok(count) = stream.peek(&mut buffer).await else {
-            return false;
-        };
+        let count = stream.peek(&mut buffer).await.ok()?;
         let head = String::from_utf8_lossy(buffer.get(..count).unwrap_or_default()).into_owned();
         let Some((line, _)) = head.split_once("\r\n") else {
             if count == 0 || count == buffer.len() {
-                return false;
+                return None;
             }
             if count == before {
                 tokio::time::sleep(Duration::from_millis(1)).await;
@@ -140,19 +164,33 @@ async fn refused<V: Venue>(venue: &V, stream: &TcpStream) -> bool {
             .unwrap_or(Method::GET);
         let target = words.next().unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        if control::within(path).is_some() {
-            return false;
-        }
-        let op = venue.op(&method, path, query);
-        if !venue.stage().faults.take_refusal(op) {
-            return false;
-        }
-        let stage = venue.stage();
-        stage
-            .requests
-            .came(stage.clock.now_ms(), op, method.as_str(), path, None);
-        return true;
+        return Some(First {
+            method,
+            path: path.to_owned(),
+            query: query.to_owned(),
+        });
     }
+}
+
+/// Whether a fault refuses the first request of a connection.
+fn refused<V: Venue>(venue: &V, first: &First) -> bool {
+    let First {
+        method,
+        path,
+        query,
+    } = first;
+    if control::within(path).is_some() {
+        return false;
+    }
+    let stage = venue.stage();
+    let op = venue.op(method, path, query);
+    if !stage.faults.refuses() || !stage.faults.take_refusal(op) {
+        return false;
+    }
+    stage
+        .requests
+        .came(stage.clock.now_ms(), op, method.as_str(), path, None);
+    true
 }
 
 async fn handle<V: Venue>(
@@ -223,6 +261,7 @@ async fn handle<V: Venue>(
         query,
         headers: head.headers,
         body,
+        known: None,
     };
     let say = |reply: Reply| {
         stage.requests.answered(seq, reply.status);
@@ -232,7 +271,7 @@ async fn handle<V: Venue>(
         return say(reply);
     }
     let Some(shot) = shot else {
-        if venue.drain_ms() == 0 {
+        if at_once(&*venue, &request) {
             return say(act_now(&*venue, seq, &request));
         }
         return say(act(&venue, seq, request, 0).await);
@@ -253,6 +292,11 @@ async fn handle<V: Venue>(
         Do::ActThenStatus(code) => {
             act_by(&venue, seq, request, shot.ms).await;
             say(Reply::page(code))
+        }
+        Do::Code(code) => say(venue.coded(code)),
+        Do::ActThenCode(code) => {
+            act_by(&venue, seq, request, shot.ms).await;
+            say(venue.coded(code))
         }
         Do::Truncate => {
             let whole = act(&venue, seq, request, shot.ms).await;
@@ -280,65 +324,6 @@ async fn handle<V: Venue>(
         Do::StreamDrop | Do::StreamDuplicate | Do::StreamReorder | Do::StreamGap => {
             say(act(&venue, seq, request, 0).await)
         }
-    }
-}
-
-/// Gate and engine at one moment.
-fn act_now<V: Venue>(venue: &V, seq: u64, request: &Request) -> Reply {
-    match venue.gate(request) {
-        Err(refused) => refused,
-        Ok(passed) => {
-            venue.stage().requests.acted(seq);
-            venue.engine(passed)
-        }
-    }
-}
-
-/// Waits, then gate, then the way to the engine, then the engine: whether or not the client is still there.
-fn spawn_act<V: Venue>(
-    venue: &Arc<V>,
-    seq: u64,
-    request: Request,
-    ms: u64,
-) -> tokio::task::JoinHandle<Reply> {
-    let venue = Arc::clone(venue);
-    let clock = &venue.stage().clock;
-    let due = clock.now_ms().saturating_add(ms);
-    tokio::spawn(async move {
-        if ms > 0 {
-            venue.stage().clock.reach(due).await;
-        }
-        let passed = match venue.gate(&request) {
-            Err(refused) => return refused,
-            Ok(passed) => passed,
-        };
-        let drain_ms = venue.drain_ms();
-        if drain_ms > 0 {
-            let clock = &venue.stage().clock;
-            clock.reach(clock.now_ms().saturating_add(drain_ms)).await;
-        }
-        venue.stage().requests.acted(seq);
-        venue.engine(passed)
-    })
-}
-
-async fn act<V: Venue>(venue: &Arc<V>, seq: u64, request: Request, ms: u64) -> Reply {
-    match spawn_act(venue, seq, request, ms).await {
-        Ok(reply) => reply,
-        Err(error) => {
-            tracing::error!(%error, "the simulated venue broke");
-            Reply::page(500)
-        }
-    }
-}
-
-/// Acts before it returns, or, with a delay, goes on at once and acts later.
-async fn act_by<V: Venue>(venue: &Arc<V>, seq: u64, request: Request, ms: u64) {
-    let acting = spawn_act(venue, seq, request, ms);
-    if ms == 0
-        && let Err(error) = acting.await
-    {
-        tracing::error!(%error, "the simulated venue broke");
     }
 }
 

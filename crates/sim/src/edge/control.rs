@@ -139,7 +139,7 @@ fn wanted_id(path: &str, query: &str) -> Result<Option<String>, Wrong> {
 }
 
 fn apply<V: Venue>(venue: &V, what: What) -> Result<Vec<Happening>, Wrong> {
-    let events = venue.stage().apply(what).map_err(|error| Wrong {
+    let events = venue.apply(what).map_err(|error| Wrong {
         status: 500,
         text: error.to_string(),
     })?;
@@ -168,6 +168,10 @@ fn apply<V: Venue>(venue: &V, what: What) -> Result<Vec<Happening>, Wrong> {
 fn orders<V: Venue>(venue: &V, wanted: Option<&str>) -> Value {
     let world = venue.stage().world();
     let core = world.core();
+    let kind = |order: &Order| {
+        let instrument = core.instruments().get(&order.instrument);
+        instrument.map(|instrument| instrument.kind)
+    };
     let row = |order: &Order| {
         let (category, symbol) = order
             .instrument
@@ -176,7 +180,7 @@ fn orders<V: Venue>(venue: &V, wanted: Option<&str>) -> Value {
         json!({
             "wire_id": order.wire_id,
             "cl_ord_id": order.wire_id.as_deref().and_then(|id| venue.cl_ord_id(id)),
-            "order_id": venue.order_id(order.no),
+            "order_id": venue.order_id(&order.instrument, order.no),
             "account": order.account,
             "symbol": symbol,
             "category": category,
@@ -185,7 +189,8 @@ fn orders<V: Venue>(venue: &V, wanted: Option<&str>) -> Value {
             "cum_qty": text(order.cum_qty),
             "leaves_qty": text(order.leaves_qty()),
             "price": text(order.price),
-            "avg_px": order.avg_px().map(text),
+            "quote_qty": order.quote_qty.map(text),
+            "avg_px": kind(order).and_then(|kind| order.avg_px(kind)).map(text),
             "status": order.status.word(),
             "ended": order.ended,
             "ord_type": order.ord_type,
@@ -215,7 +220,7 @@ fn fills<V: Venue>(venue: &V) -> Value {
             .and_then(|order| order.wire_id.as_deref());
         json!({
             "exec_id": venue.exec_id(fill.no),
-            "order_id": venue.order_id(fill.order),
+            "order_id": venue.order_id(&fill.instrument, fill.order),
             "wire_id": wire_id,
             "cl_ord_id": wire_id.and_then(|id| venue.cl_ord_id(id)),
             "account": fill.account,
@@ -224,7 +229,7 @@ fn fills<V: Venue>(venue: &V) -> Value {
             "qty": text(fill.qty),
             "price": text(fill.price),
             "fee": text(fill.fee),
-            "fee_currency": core.instruments().get(&fill.instrument).map(|instrument| &instrument.quote),
+            "fee_currency": core.instruments().get(&fill.instrument).map(|instrument| instrument.fee_coin(fill.side)),
             "maker": fill.maker,
             "at_ms": fill.at_ms,
         })

@@ -12,6 +12,8 @@ pub(crate) struct Request {
     pub(crate) query: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// Who sent it, if a socket said so before: such a request has no signature of its own.
+    pub(crate) known: Option<String>,
 }
 
 impl Request {

@@ -59,6 +59,10 @@ pub(crate) enum Do {
     DropAnswer,
     Status(u16),
     ActThenStatus(u16),
+    /// Does not act; the venue's own answer with this code.
+    Code(u32),
+    /// Acts; the venue's own answer with this code.
+    ActThenCode(u32),
     Truncate,
     Garbage,
     Throttle,
@@ -91,13 +95,15 @@ impl Do {
             return Some(*plain);
         }
         let (word, code) = text.split_once(':')?;
-        let code = code
-            .parse::<u16>()
+        let code = code.parse::<u32>().ok()?;
+        let status = u16::try_from(code)
             .ok()
-            .filter(|code| (200..600).contains(code))?;
+            .filter(|code| (200..600).contains(code));
         match word {
-            "status" => Some(Self::Status(code)),
-            "act_then_status" => Some(Self::ActThenStatus(code)),
+            "status" => status.map(Self::Status),
+            "act_then_status" => status.map(Self::ActThenStatus),
+            "code" => Some(Self::Code(code)),
+            "act_then_code" => Some(Self::ActThenCode(code)),
             _ => None,
         }
     }

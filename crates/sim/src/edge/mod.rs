@@ -1,5 +1,6 @@
 //! What all simulated venues have in front of them: sockets, faults, the request log and the control port.
 
+mod acting;
 mod body;
 mod connection;
 mod control;
@@ -7,13 +8,17 @@ mod exchange;
 mod fault;
 mod fields;
 mod hidden;
+mod pushes;
 mod requests;
 mod server;
+mod socket;
 mod stage;
 
 pub(crate) use exchange::{Reply, Request};
 pub(crate) use fault::Op;
 pub(crate) use fields::{Fields, Wrong};
 pub(crate) use hidden::Shelf;
+pub(crate) use pushes::Push;
 pub(crate) use server::Server;
+pub(crate) use socket::{Called, Heard};
 pub(crate) use stage::{Stage, Venue};

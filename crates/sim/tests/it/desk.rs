@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 use surefill_sim::core::{
-    Command, Core, DuplicateRule, Event, Flat, Happening, Instrument, NewOrder, OrdType, OrderNo,
-    Refusal, SelfTrade, Side, TimeInForce, What,
+    Command, Core, DuplicateRule, Event, Flat, Happening, Instrument, Kind, NewOrder, OrdType,
+    OrderNo, Refusal, SelfTrade, Side, TimeInForce, What,
 };
 
 pub(crate) const KEY: &str = "linear/BTCUSDT";
@@ -13,6 +13,7 @@ pub(crate) const KEY: &str = "linear/BTCUSDT";
 pub(crate) fn instrument(size: i64) -> Instrument {
     Instrument {
         category: "linear".to_owned(),
+        kind: Kind::Linear,
         symbol: "BTCUSDT".to_owned(),
         base: "BTC".to_owned(),
         quote: "USDT".to_owned(),
@@ -92,6 +93,7 @@ pub(crate) fn limit(side: Side, qty: i64, price: i64) -> NewOrder {
         time_in_force: TimeInForce::Gtc,
         price: Decimal::new(price, 0),
         order_qty: Decimal::new(qty, 0),
+        quote_qty: None,
         reduce_only: false,
         self_trade: SelfTrade::None,
     }

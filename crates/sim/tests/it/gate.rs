@@ -113,7 +113,7 @@ async fn parameters_are_checked() {
     let sim = Sim::start().await;
     let cases = [
         (json!({ "symbol": "NOPEUSDT" }), 10_001),
-        (json!({ "category": "spot" }), 10_001),
+        (json!({ "category": "option" }), 10_001),
         (json!({ "category": null }), 10_001),
         (json!({ "side": "buy" }), 10_001),
         (json!({ "orderType": "limit" }), 10_001),
@@ -411,4 +411,78 @@ fn a_secret_is_not_printed() {
         !printed.contains("fakefake") && !printed.contains("FAKEKEY"),
         "{printed}"
     );
+}
+
+#[tokio::test]
+async fn limits_are_by_class_and_spot_has_its_own() {
+    let config = Config::default();
+    let login = config.logins[0].clone();
+    let sim = Sim {
+        handle: start(config).await.unwrap(),
+        login,
+    };
+    sim.set("/clock", json!({ "rate": 0 })).await;
+    let spot = json!({ "category": "spot", "symbol": "ETHUSDT", "side": "Buy", "orderType": "Limit",
+        "qty": "0.01", "price": "2500.00" });
+    let linear = resting("x");
+    let gone = json!({ "category": "spot", "symbol": "ETHUSDT", "orderLinkId": "nobody" });
+    let change = but(gone.clone(), json!({ "qty": "1" }));
+    for (path, body, limit) in [
+        ("/v5/order/create", &spot, 20),
+        ("/v5/order/cancel", &gone, 20),
+        ("/v5/order/amend", &change, 10),
+        ("/v5/order/create", &linear, 10),
+    ] {
+        for count in 0..limit {
+            let answer = sim.post(path, body).await;
+            assert_ne!(answer.code(), 10_006, "{path} {count}");
+            assert_eq!(
+                answer.header("x-bapi-limit").unwrap(),
+                limit.to_string(),
+                "{path}"
+            );
+        }
+        let over = sim.post(path, body).await;
+        assert_eq!(over.code(), 10_006, "{path}");
+        let reset: u64 = over
+            .header("x-bapi-limit-reset-timestamp")
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert_eq!(reset, sim.now_ms().await + 1_000);
+    }
+    sim.set("/clock", json!({ "advance_ms": 1_000 })).await;
+    assert_eq!(sim.post("/v5/order/create", &spot).await.code(), 0);
+}
+
+#[tokio::test]
+async fn an_address_that_asks_too_often_is_out_for_ten_minutes() {
+    let sim = Sim::start().await;
+    sim.set("/clock", json!({ "rate": 0 })).await;
+    sim.set("/venue", json!({ "ip_limit": 3 })).await;
+    let time = async || sim.get("/v5/market/time", "").await.status;
+    for _ in 0..3 {
+        assert_eq!(time().await, 200);
+    }
+    assert_eq!(time().await, 403);
+    sim.set("/clock", json!({ "advance_ms": 599_000 })).await;
+    assert_eq!(time().await, 403);
+    sim.set("/clock", json!({ "advance_ms": 6_000 })).await;
+    assert_eq!(time().await, 200);
+}
+
+#[tokio::test]
+async fn any_code_can_be_answered_with_and_without_the_act() {
+    let sim = Sim::start().await;
+    for (word, code, lives) in [
+        ("code:10016", 10_016, 0),
+        ("act_then_code:10000", 10_000, 1),
+        ("code:110079", 110_079, 0),
+    ] {
+        sim.set("/faults", json!({ "op": "create", "do": word }))
+            .await;
+        let id = word.replace(':', "-");
+        assert_eq!(sim.create(&id).await.unwrap().code(), code);
+        assert_eq!(sim.held(&id).await.len(), lives, "{word}");
+    }
 }

@@ -129,3 +129,89 @@ async fn a_replay_that_differs_is_refused_and_named() {
         other => panic!("{other:?}"),
     }
 }
+
+/// A journal with some orders, and what stops a start over it.
+async fn recorded(dir: &Path) {
+    let sim = Sim::with(config(dir)).await;
+    for id in ["x", "y", "z"] {
+        sim.create(id).await.unwrap();
+    }
+    sim.set("/fill", json!({ "cl_ord_id": "y", "qty": "0.03" }))
+        .await;
+    sim.handle.shutdown().await;
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn one_byte_of_a_recorded_event_changed_stops_the_start_and_names_the_event() {
+    let dir = tempfile::tempdir().unwrap();
+    recorded(dir.path()).await;
+    let events = dir.path().join("bybit/events.jsonl");
+    let good = lines(&events);
+    for (index, line) in good.iter().enumerate() {
+        // The last digit of the line, which every event has.
+        let at = line.rfind(|letter: char| letter.is_ascii_digit()).unwrap();
+        let other = if line.as_bytes()[at] == b'9' {
+            "8"
+        } else {
+            "9"
+        };
+        let mut changed = good.clone();
+        changed[index].replace_range(at..=at, other);
+        fs::write(&events, changed.join("\n") + "\n").unwrap();
+        let error = start(config(dir.path())).await.unwrap_err();
+        let StartError::Journal(JournalError::Differs { seq, .. }) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(seq, index + 1);
+        assert!(error_names(
+            &verify(&dir.path().join("bybit")).unwrap_err(),
+            seq
+        ));
+    }
+    fs::write(&events, good.join("\n") + "\n").unwrap();
+    start(config(dir.path())).await.unwrap();
+}
+
+fn error_names(error: &JournalError, seq: usize) -> bool {
+    error.to_string().contains(&format!("event {seq} "))
+}
+
+#[tokio::test]
+async fn two_commands_swapped_stop_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    recorded(dir.path()).await;
+    let commands = dir.path().join("bybit/commands.jsonl");
+    let mut swapped = lines(&commands);
+    let count = swapped.len();
+    swapped.swap(count - 3, count - 2);
+    fs::write(&commands, swapped.join("\n") + "\n").unwrap();
+    let error = start(config(dir.path())).await.unwrap_err();
+    let StartError::Journal(JournalError::Differs {
+        seq,
+        recorded,
+        replayed,
+    }) = error
+    else {
+        panic!("{error:?}");
+    };
+    let events = lines(&dir.path().join("bybit/events.jsonl"));
+    assert_eq!(events[seq - 1], recorded);
+    assert!(recorded.contains("\"y\"") && replayed.contains("\"z\""));
+}
+
+#[tokio::test]
+async fn the_event_log_is_derived_and_rebuilt_equal() {
+    let dir = tempfile::tempdir().unwrap();
+    recorded(dir.path()).await;
+    let events = dir.path().join("bybit/events.jsonl");
+    let before = fs::read(&events).unwrap();
+    fs::remove_file(&events).unwrap();
+    let handle = start(config(dir.path())).await.unwrap();
+    handle.shutdown().await;
+    assert_eq!(fs::read(&events).unwrap(), before);
+}

@@ -303,3 +303,94 @@ async fn positions_show_a_flat_slot_by_symbol_only() {
         (&json!("0.98999835"), &json!(false))
     );
 }
+
+#[tokio::test]
+async fn the_history_keeps_fills_for_two_years_and_shows_a_week_unless_asked() {
+    let sim = Sim::start().await;
+    for id in ["filled", "partly", "unfilled"] {
+        sim.create(id).await.unwrap();
+    }
+    sim.set("/fill", json!({ "cl_ord_id": "filled", "qty": "0.03" }))
+        .await;
+    sim.set("/fill", json!({ "cl_ord_id": "partly", "qty": "0.01" }))
+        .await;
+    cancel(&sim, "partly").await;
+    cancel(&sim, "unfilled").await;
+    let at_ms = sim.now_ms().await;
+    let found = async |query: String| {
+        let list = sim.get("/v5/order/history", &query).await.list();
+        let mut ids: Vec<String> = list
+            .iter()
+            .map(|row| row["orderLinkId"].as_str().unwrap().to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let (plain, asked) = (
+        "category=linear".to_owned(),
+        format!(
+            "category=linear&startTime={}&endTime={}",
+            at_ms - 60_000,
+            at_ms + 60_000
+        ),
+    );
+    let hours = async |hours: u64| {
+        sim.set("/clock", json!({ "advance_ms": hours * 3_600_000 }))
+            .await;
+    };
+    hours(23).await;
+    assert_eq!(found(plain.clone()).await, ["filled", "partly", "unfilled"]);
+    hours(2).await;
+    assert_eq!(found(plain.clone()).await, ["filled", "partly"]);
+    assert_eq!(found(asked.clone()).await, ["filled", "partly"]);
+    hours(6 * 24).await;
+    assert!(found(plain.clone()).await.is_empty(), "a week is over");
+    assert_eq!(found(asked.clone()).await, ["filled", "partly"]);
+    let fills = "category=linear&orderLinkId=partly";
+    hours(720 * 24).await;
+    assert_eq!(found(asked.clone()).await, ["filled", "partly"]);
+    assert_eq!(sim.get("/v5/execution/list", fills).await.list().len(), 1);
+    hours(4 * 24).await;
+    assert!(found(asked).await.is_empty(), "two years are over");
+    assert_eq!(sim.get("/v5/execution/list", fills).await.list().len(), 0);
+}
+
+#[tokio::test]
+async fn the_closed_store_is_per_category_and_wiped_by_a_restart() {
+    let sim = Sim::start().await;
+    let spot = json!({ "category": "spot", "symbol": "ETHUSDT", "side": "Buy", "orderType": "Limit",
+        "qty": "1", "price": "3000.01", "orderLinkId": "spot" });
+    assert_eq!(sim.post("/v5/order/create", &spot).await.code(), 0);
+    sim.create("first").await.unwrap();
+    cancel(&sim, "first").await;
+    let seen = async |category: &str, id: &str| {
+        let query = format!("category={category}&orderLinkId={id}");
+        sim.get("/v5/order/realtime", &query).await.list().len()
+    };
+    for index in 0..500 {
+        assert_eq!(seen("linear", "first").await, 1, "{index}");
+        let id = format!("n{index}");
+        sim.create(&id).await.unwrap();
+        cancel(&sim, &id).await;
+    }
+    assert_eq!(seen("linear", "first").await, 0, "pushed out by the 500th");
+    assert_eq!(seen("spot", "spot").await, 1, "another category");
+    let closed = sim
+        .get("/v5/order/realtime", "category=spot&openOnly=1")
+        .await;
+    assert_eq!(closed.list().len(), 1);
+    sim.set("/restart", json!({ "down_ms": 1 })).await;
+    let back = async {
+        while tokio::net::TcpStream::connect(sim.addr()).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(crate::support::BOUND, back)
+        .await
+        .unwrap();
+    assert_eq!(seen("spot", "spot").await, 0, "wiped");
+    let kept = sim
+        .get("/v5/order/history", "category=spot&orderLinkId=spot")
+        .await;
+    assert_eq!(kept.list().len(), 1, "history is not");
+}

@@ -9,14 +9,19 @@
     reason = "test code"
 )]
 
+mod categories;
 mod control;
 mod desk;
 mod duplicates;
 mod faults;
+mod flow;
 mod gate;
 mod journal;
 mod lists;
 mod matching;
+mod private;
 mod program;
+mod socket;
 mod support;
+mod trade;
 mod vectors;

@@ -30,7 +30,6 @@ async fn placers_share_syncs() {
     placers.join_all().await;
     let syncs = store.syncs() - before;
     let intents = u64::from(PLACERS * EACH);
-    println!("{syncs} syncs for {intents} intents");
     assert!(syncs * 8 <= intents, "{syncs} syncs for {intents} intents");
     assert_eq!(store.unfinished().await.unwrap().len(), 3_200);
 }
@@ -55,8 +54,6 @@ async fn the_log_starts_over_under_load() {
         group.join_all().await;
         placed += 100;
     }
-    let longest = commits.all().iter().map(|(_, frames)| *frames).max();
-    println!("{placed} intents, the log was {longest:?} frames long");
     let left = commits.left(usize::MAX);
     let cut = SqliteStore::open(file(&image(&dir, Some(left)))).unwrap();
     let rows = cut.unfinished().await.unwrap().len();

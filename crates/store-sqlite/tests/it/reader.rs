@@ -6,7 +6,7 @@ use surefill_store_sqlite::{Inbox, Request, SqliteReader, SqliteStore};
 use tempfile::TempDir;
 
 use crate::child::Process;
-use crate::fixture::file;
+use crate::fixture::{file, image};
 
 #[tokio::test]
 async fn a_reader_sees_what_is_committed_without_the_lock() {
@@ -19,7 +19,7 @@ async fn a_reader_sees_what_is_committed_without_the_lock() {
         panic!("it is new");
     };
     assert_eq!(reader.order(row.id).unwrap(), Some(row.clone()));
-    assert_eq!(reader.unfinished().unwrap(), [row.clone()]);
+    assert_eq!(reader.unfinished().unwrap(), vec![row.clone()]);
     let change = ack(&row, &draft.order_id());
     let row = store.apply(change, Durability::Lazy).await.unwrap();
     let one = fill(&draft.symbol, &draft.order_id(), "e", "1");
@@ -36,7 +36,7 @@ async fn a_reader_sees_what_is_committed_without_the_lock() {
         .unwrap();
     assert_eq!(
         reader.orders(&OrderFilter::default()).unwrap(),
-        [row.clone()]
+        vec![row.clone()]
     );
     assert_eq!(reader.unfinished().unwrap(), []);
     assert_eq!(reader.fills(row.id).unwrap(), [one]);
@@ -52,7 +52,10 @@ async fn a_reader_sees_what_is_committed_without_the_lock() {
     assert_eq!(reader.bindings().unwrap(), [bound]);
     assert_eq!(reader.cursor(&draft.venue).unwrap(), Some(row.updated_at));
     assert_eq!(reader.made_at().unwrap(), store.made_at().await.unwrap());
-    // After the engine is gone, too.
+    // After the engine died, and after it is gone.
+    let dead = image(&dir, None);
+    let after = SqliteReader::open(file(&dead)).unwrap();
+    assert_eq!(after.order(row.id).unwrap(), Some(row.clone()));
     store.close().await.unwrap();
     assert_eq!(reader.order(row.id).unwrap(), Some(row.clone()));
     let late = SqliteReader::open(file(&dir)).unwrap();

@@ -10,3 +10,4 @@
 mod faults;
 mod go;
 mod server;
+mod ws;

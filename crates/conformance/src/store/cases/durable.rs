@@ -146,3 +146,23 @@ pub async fn s56_a_reopened_journal_is_the_same<F: StoreFixture>() {
         assert_eq!(all_of(&f.store(), draft.id()).await, before);
     }
 }
+
+/// A crash makes nothing durable: what was lazy before it goes in a power cut after it, unless a sync came between.
+pub async fn s57_a_crash_leaves_lazy_commits_at_stake<F: StoreFixture>() {
+    for synced in [false, true] {
+        let f = F::fresh().await;
+        let draft = Draft::new(1);
+        let row = inserted(&f.store(), &draft).await;
+        let (change, durability) = lazy(ack(&row, &draft.order_id()));
+        let acked = f.store().apply(change, durability).await.unwrap();
+        let f = f.crash().await;
+        let found = f.store().order(row.id).await.unwrap();
+        assert_eq!(found.as_ref(), Some(&acked));
+        if synced {
+            inserted(&f.store(), &Draft::new(2)).await;
+        }
+        let f = f.power_cut(usize::MAX).await;
+        let found = f.store().order(row.id).await.unwrap();
+        assert_eq!(found, Some(if synced { acked } else { row }));
+    }
+}

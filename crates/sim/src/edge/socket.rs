@@ -1,0 +1,241 @@
+//! One WebSocket: frames in, answers and pushes out, and the ways in which streams break.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use hyper::Method;
+use serde_json::Value;
+use tokio::{
+    net::TcpStream,
+    sync::{broadcast::error::RecvError, mpsc, watch},
+};
+use tokio_tungstenite::{
+    WebSocketStream, accept_async,
+    tungstenite::{Message, protocol::CloseFrame, protocol::frame::coding::CloseCode},
+};
+
+use super::{
+    acting::{act, act_by, act_now, at_once, spawn_act},
+    connection::reset,
+    exchange::{Reply, Request},
+    fault::{Do, Op},
+    server::Power,
+    stage::Venue,
+};
+
+/// A frame that asks for what REST can be asked for too.
+#[derive(Debug)]
+pub(crate) struct Called {
+    /// The same request as REST would bring it.
+    pub(crate) request: Request,
+    /// What the answer's frame needs besides.
+    pub(crate) tag: Value,
+}
+
+/// What a frame comes to.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// Answered at once.
+    Say(String),
+    /// For the gate and the engine.
+    Called(Box<Called>),
+}
+
+/// What a task of a socket wants to leave by it.
+#[derive(Debug)]
+enum Out {
+    Text(String),
+    Reset,
+}
+
+/// A push that waits to be overtaken.
+#[derive(Debug)]
+struct Late {
+    text: String,
+    due_ms: u64,
+}
+
+/// How long a push that is to be overtaken waits for another one, if the fault does not say.
+const REORDER_MS: u64 = 1_000;
+
+type Socket = WebSocketStream<TcpStream>;
+
+/// Serves one socket until it ends, breaks, or the venue goes down.
+pub(super) async fn serve<V: Venue>(
+    venue: Arc<V>,
+    mut power: watch::Receiver<Power>,
+    stream: TcpStream,
+    path: &str,
+    mut session: V::Session,
+) {
+    let stage = venue.stage();
+    let seq = stage
+        .requests
+        .came(stage.clock.now_ms(), Op::Other, "GET", path, None);
+    let mut socket = match accept_async(stream).await {
+        Ok(socket) => socket,
+        Err(error) => return tracing::debug!(%error, "no handshake"),
+    };
+    stage.requests.answered(seq, 101);
+    let mut pushes = stage.pushes.listen();
+    let (out, mut outs) = mpsc::unbounded_channel();
+    let mut late: Option<Late> = None;
+    let mut deaf_until_ms = 0;
+    let mut heard_ms = stage.clock.now_ms();
+    loop {
+        let idle_ms = heard_ms.saturating_add(venue.idle_ms(&session));
+        let due_ms = late.as_ref().map_or(u64::MAX, |late| late.due_ms);
+        tokio::select! {
+            changed = power.changed() => {
+                drop(changed);
+                return reset(socket.get_ref());
+            }
+            () = stage.clock.reach(idle_ms) => return close(&mut socket).await,
+            () = stage.clock.reach(due_ms), if late.is_some() => {
+                if let Some(late) = late.take() && !say(&mut socket, late.text).await {
+                    return;
+                }
+            }
+            Some(out) = outs.recv() => match out {
+                Out::Text(text) => if !say(&mut socket, text).await { return },
+                Out::Reset => return reset(socket.get_ref()),
+            },
+            pushed = pushes.recv() => {
+                let push = match pushed {
+                    Ok(push) => push,
+                    // It is too slow, and would be lied to by what is left.
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => return reset(socket.get_ref()),
+                };
+                let Some(text) = venue.push(&session, &push) else { continue };
+                let now_ms = stage.clock.now_ms();
+                if now_ms < deaf_until_ms {
+                    continue;
+                }
+                let shot = stage.faults.take(Op::Stream);
+                let went = match shot.map(|shot| (shot.doing, shot.ms)) {
+                    Some((Do::StreamDrop, _)) => return reset(socket.get_ref()),
+                    Some((Do::StreamGap, ms)) => {
+                        deaf_until_ms = now_ms.saturating_add(ms);
+                        true
+                    }
+                    Some((Do::StreamReorder, ms)) if late.is_none() => {
+                        let wait = if ms == 0 { REORDER_MS } else { ms };
+                        late = Some(Late { text, due_ms: now_ms.saturating_add(wait) });
+                        continue;
+                    }
+                    Some((Do::StreamDuplicate, _)) => {
+                        say(&mut socket, text.clone()).await && say(&mut socket, text).await
+                    }
+                    _ => say(&mut socket, text).await,
+                };
+                let overtaken = late.take();
+                if !went {
+                    return;
+                }
+                if let Some(late) = overtaken && !say(&mut socket, late.text).await {
+                    return;
+                }
+            }
+            frame = socket.next() => {
+                heard_ms = stage.clock.now_ms();
+                let text = match frame {
+                    Some(Ok(Message::Text(text))) => text,
+                    Some(Ok(Message::Close(_))) | None => return,
+                    // Pings of the protocol are answered by the library.
+                    Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                    Some(Err(error)) => return tracing::debug!(%error, "socket ended"),
+                };
+                match venue.hear(&mut session, &text) {
+                    Heard::Say(text) => if !say(&mut socket, text).await { return },
+                    Heard::Called(called) => call(&venue, *called, out.clone()),
+                }
+            }
+        }
+    }
+}
+
+/// Sends one text; false when nobody is there any more.
+async fn say(socket: &mut Socket, text: String) -> bool {
+    socket.send(Message::text(text)).await.is_ok()
+}
+
+async fn close(socket: &mut Socket) {
+    let frame = CloseFrame {
+        code: CloseCode::Away,
+        reason: "no traffic".into(),
+    };
+    drop(socket.close(Some(frame)).await);
+    // The client's own close may take its time.
+    drop(tokio::time::timeout(Duration::from_secs(1), socket.next()).await);
+}
+
+/// Acts upon a frame: at once and in the order of the frames, or, under a fault or a drain, beside it.
+fn call<V: Venue>(venue: &Arc<V>, called: Called, out: mpsc::UnboundedSender<Out>) {
+    let stage = venue.stage();
+    let Called { request, tag } = called;
+    let op = venue.op(&Method::POST, &request.path, "");
+    let came = |body: &Bytes| {
+        stage
+            .requests
+            .came(stage.clock.now_ms(), op, "WS", &request.path, Some(body))
+    };
+    let seq = came(&request.body);
+    let shot = stage.faults.take(op);
+    if shot.is_none() && at_once(&**venue, &request) {
+        let reply = act_now(&**venue, seq, &request);
+        stage.requests.answered(seq, reply.status);
+        // The socket may have gone; the act stays.
+        drop(out.send(Out::Text(venue.answer(&tag, &reply))));
+        return;
+    }
+    let again = shot
+        .filter(|shot| shot.doing == Do::Duplicate)
+        .map(|_| came(&request.body));
+    let venue = Arc::clone(venue);
+    let acting = async move {
+        let ms = shot.map_or(0, |shot| shot.ms);
+        let reply = match shot.map_or(Do::Hold, |shot| shot.doing) {
+            Do::Refuse | Do::ResetBefore => return drop(out.send(Out::Reset)),
+            Do::ResetAfter => {
+                act_by(&venue, seq, request, ms).await;
+                return drop(out.send(Out::Reset));
+            }
+            Do::DropAnswer => return drop(act(&venue, seq, request, ms).await),
+            Do::Status(code) => Reply::page(code),
+            Do::ActThenStatus(code) => {
+                act_by(&venue, seq, request, ms).await;
+                Reply::page(code)
+            }
+            Do::Code(code) => venue.coded(code),
+            Do::ActThenCode(code) => {
+                act_by(&venue, seq, request, ms).await;
+                venue.coded(code)
+            }
+            Do::Throttle => venue.throttled(&request),
+            Do::Duplicate => {
+                let reply = act(&venue, seq, request.clone(), 0).await;
+                if let Some(again) = again {
+                    drop(spawn_act(&venue, again, request, ms));
+                }
+                reply
+            }
+            Do::Hold
+            | Do::Truncate
+            | Do::Garbage
+            | Do::StreamDrop
+            | Do::StreamDuplicate
+            | Do::StreamReorder
+            | Do::StreamGap => act(&venue, seq, request, ms).await,
+        };
+        venue.stage().requests.answered(seq, reply.status);
+        let mut text = venue.answer(&tag, &reply);
+        match shot.map(|shot| shot.doing) {
+            Some(Do::Truncate) => text = text.chars().take(text.len() / 2).collect(),
+            Some(Do::Garbage) => "\u{1}{\"retCode\":0,,\u{fffd}garbage".clone_into(&mut text),
+            Some(_) | None => {}
+        }
+        drop(out.send(Out::Text(text)));
+    };
+    drop(tokio::spawn(acting));
+}
