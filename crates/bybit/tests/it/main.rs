@@ -17,6 +17,7 @@ mod prepare;
 mod secrets;
 mod sequences;
 mod server;
+mod simulated;
 mod socket;
 mod stream;
 mod trade;
