@@ -56,6 +56,10 @@ struct Late {
     due_ms: u64,
 }
 
+/// How long an answer to a frame is on its way: clients are not made for less, some prepare for it after they send.
+const WAY_BACK: Duration = Duration::from_millis(10);
+/// How long a client may leave its socket unread.
+const MOST_UNREAD: Duration = Duration::from_secs(5);
 /// How long a push that is to be overtaken waits for another one, if the fault does not say.
 const REORDER_MS: u64 = 1_000;
 
@@ -73,7 +77,11 @@ pub(super) async fn serve<V: Venue>(
     let seq = stage
         .requests
         .came(stage.clock.now_ms(), Op::Other, "GET", path, None);
-    let mut socket = match accept_async(stream).await {
+    let accepted = tokio::select! {
+        accepted = accept_async(stream) => accepted,
+        changed = power.changed() => return drop(changed),
+    };
+    let mut socket = match accepted {
         Ok(socket) => socket,
         Err(error) => return tracing::debug!(%error, "no handshake"),
     };
@@ -155,9 +163,10 @@ pub(super) async fn serve<V: Venue>(
     }
 }
 
-/// Sends one text; false when nobody is there any more.
+/// Sends one text; false when nobody is there any more, or nobody reads.
 async fn say(socket: &mut Socket, text: String) -> bool {
-    socket.send(Message::text(text)).await.is_ok()
+    let sending = tokio::time::timeout(MOST_UNREAD, socket.send(Message::text(text)));
+    matches!(sending.await, Ok(Ok(())))
 }
 
 async fn close(socket: &mut Socket) {
@@ -168,6 +177,12 @@ async fn close(socket: &mut Socket) {
     drop(socket.close(Some(frame)).await);
     // The client's own close may take its time.
     drop(tokio::time::timeout(Duration::from_secs(1), socket.next()).await);
+}
+
+/// Hands an answer to its socket, which may have gone; the act stays.
+async fn answer(out: &mpsc::UnboundedSender<Out>, text: String) {
+    tokio::time::sleep(WAY_BACK).await;
+    drop(out.send(Out::Text(text)));
 }
 
 /// Acts upon a frame: at once and in the order of the frames, or, under a fault or a drain, beside it.
@@ -185,8 +200,8 @@ fn call<V: Venue>(venue: &Arc<V>, called: Called, out: mpsc::UnboundedSender<Out
     if shot.is_none() && at_once(&**venue, &request) {
         let reply = act_now(&**venue, seq, &request);
         stage.requests.answered(seq, reply.status);
-        // The socket may have gone; the act stays.
-        drop(out.send(Out::Text(venue.answer(&tag, &reply))));
+        let text = venue.answer(&tag, &reply);
+        drop(tokio::spawn(async move { answer(&out, text).await }));
         return;
     }
     let again = shot
@@ -235,7 +250,7 @@ fn call<V: Venue>(venue: &Arc<V>, called: Called, out: mpsc::UnboundedSender<Out
             Some(Do::Garbage) => "\u{1}{\"retCode\":0,,\u{fffd}garbage".clone_into(&mut text),
             Some(_) | None => {}
         }
-        drop(out.send(Out::Text(text)));
+        answer(&out, text).await;
     };
     drop(tokio::spawn(acting));
 }
