@@ -67,7 +67,9 @@ impl Stage {
     }
 
     pub(crate) fn venue_of(&self, keys: Keys) -> Bybit {
-        Bybit::simulator(&self.sim.url(), keys).without_stream().with_timing(timing())
+        Bybit::simulator(&self.sim.url(), keys)
+            .without_stream()
+            .with_timing(timing())
     }
 
     /// Opens the journal, once whoever died has let go of it.
