@@ -198,14 +198,13 @@ impl StoreError {
     /// Whether nothing more may be sent: what the journal holds is not known, or it takes nothing.
     pub const fn closes(&self) -> bool {
         match self {
-            Self::Commit(_) | Self::Closed => true,
+            Self::Commit(_) | Self::Closed | Self::Damaged { .. } => true,
             Self::Change(_)
             | Self::Halted(_)
             | Self::NoSuchOrder { .. }
             | Self::OtherAccount { .. }
             | Self::Held { .. }
             | Self::Newer { .. }
-            | Self::Damaged { .. }
             | Self::NotWritable { .. }
             | Self::Full
             | Self::Read(_) => false,

@@ -104,7 +104,10 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(Order::Job(Box::new(Ask::new(sync, work, reply))))?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        // The writer took the job and is gone: what it had begun may be on disk.
+        answer
+            .await
+            .map_err(|lost| StoreError::Commit(lost.into()))?
     }
 
     fn send(&self, order: Order) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! The only thread that writes: waiting jobs share one commit and one sync.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
@@ -38,6 +38,8 @@ pub(crate) struct Counts {
     pub(crate) frames: AtomicU64,
     /// Commits that wrote.
     pub(crate) commits: AtomicU64,
+    /// The writer ended in order: what was sent to it since was not begun.
+    pub(crate) ended: AtomicBool,
 }
 
 /// The writing thread's state.
@@ -87,7 +89,9 @@ impl Writer {
             }
             self.group(&mut group);
             if let Some(reply) = end {
+                let counts = Arc::clone(&self.counts);
                 let done = self.close();
+                counts.ended.store(true, Ordering::Release);
                 if let Some(reply) = reply {
                     // Whoever asked may have stopped waiting.
                     drop(reply.send(done));

@@ -693,15 +693,13 @@ impl Driver {
 
     /// Sends stored bytes again.
     async fn replay(&mut self, no: AttemptNo) -> Result<Seen, LetGo> {
-        let first = self
-            .row
-            .attempt(no)
-            .is_some_and(|attempt| attempt.copies == Copies::None);
+        let copies = self.row.attempt(no).map(|attempt| attempt.copies);
         let attempt = match self.shared.journal.attempt(self.row.id, no).await {
             Ok(attempt) => attempt,
             Err(error) => return self.unread(&error),
         };
-        if self.row.state == OrdState::Pending {
+        // That a copy leaves again is durable first, unless the row says so already.
+        if self.row.state == OrdState::Pending || copies != Some(Copies::Loose) {
             let now = self
                 .desk
                 .clock
@@ -713,7 +711,10 @@ impl Driver {
                 Cause::Replayed,
                 format_args!("attempt {no} again"),
             );
-            let mut change = change.to(OrdState::Submitted).mark(no, Mark::Loose);
+            let mut change = change.mark(no, Mark::Loose);
+            if self.row.state == OrdState::Pending {
+                change = change.to(OrdState::Submitted);
+            }
             change.unless_halted = !self.desk.is_exit(&self.row.intent);
             let version = self.row.version;
             let committed = self.commit(change, false).await?;
@@ -721,6 +722,7 @@ impl Driver {
                 return Ok(Seen::Resume);
             }
         }
+        let first = copies == Some(Copies::None);
         Ok(self.send(attempt, first).await)
     }
 
