@@ -525,7 +525,7 @@ async fn another_accounts_keys_are_refused_on_a_bound_alias() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "v is bound to account fake:test:1001, and the keys in use are those of fake:test:1002"
+        "v is bound to account fake:test:1001, and the keys in use are those of fake:test:1002: use the keys of fake:test:1001, or another name and journal"
     );
 }
 
