@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 
 use super::desk::{Desk, TicketError};
 use super::shared::{DriverHandle, Message, Phase, Published, Shared};
@@ -71,6 +72,8 @@ pub(crate) struct Driver {
     published: watch::Sender<Published>,
     phase: watch::Receiver<Phase>,
     stop: Arc<Stop>,
+    /// When the next look is due; what is heard meanwhile does not put it off.
+    look_due: Option<Instant>,
 }
 
 /// Both ends of what connects a driver with the rest of the engine.
@@ -115,6 +118,7 @@ impl Driver {
             published,
             phase,
             stop,
+            look_due: None,
         }
     }
 
@@ -319,7 +323,11 @@ impl Driver {
 
     /// Waits, or until something is heard. `None` when the wait ended.
     async fn wait(&mut self, after: Duration) -> Result<Option<Seen>, LetGo> {
-        let timer = tokio::time::sleep(self.jittered(after));
+        self.wait_until(Instant::now() + self.jittered(after)).await
+    }
+
+    async fn wait_until(&mut self, due: Instant) -> Result<Option<Seen>, LetGo> {
+        let timer = tokio::time::sleep_until(due);
         tokio::pin!(timer);
         let message = tokio::select! {
             biased;
@@ -429,11 +437,14 @@ impl Driver {
 
     async fn look(&mut self, after: Duration) -> Result<Seen, LetGo> {
         if !after.is_zero() {
-            let paced = self.desk.pace(&self.row, after);
-            if let Some(seen) = self.wait(paced).await? {
+            let wanted = Instant::now() + self.jittered(self.desk.pace(&self.row, after));
+            let due = self.look_due.map_or(wanted, |due| due.min(wanted));
+            self.look_due = Some(due);
+            if let Some(seen) = self.wait_until(due).await? {
                 return Ok(seen);
             }
         }
+        self.look_due = None;
         metrics::counter!("surefill_lookups_total").increment(1);
         let venue = Arc::clone(&self.desk.venue);
         let row = self.row.clone();

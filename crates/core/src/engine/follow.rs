@@ -19,15 +19,17 @@ pub(crate) async fn follow(shared: Arc<Shared>, desk: Arc<Desk>) {
     let mut phase = shared.phase.subscribe();
     loop {
         let mut events = match desk.venue.follow().await {
-            Ok(events) => events,
+            Ok(events) => {
+                // Nothing tells what was said before the subscription: every driver looks.
+                shared.wake(&desk.alias);
+                events
+            }
             Err(VenueError::Unsupported(_)) => return,
             Err(error) => {
                 tracing::warn!(alias = %desk.alias, %error, "the stream could not be opened");
                 futures_util::stream::empty().boxed()
             }
         };
-        // Nothing tells what was said before the subscription: every driver looks.
-        shared.wake(&desk.alias);
         loop {
             let event = tokio::select! {
                 _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
