@@ -86,7 +86,7 @@ async fn trade(args: &Args, mut venue: Bybit) -> Result<(), Failure> {
     let intent = intent(args, now.ok_or("the venue was not heard")?)?;
     match engine.place(intent).await? {
         Placement::Live(order) => {
-            show("works", &order.record());
+            show("works", order.record());
             let row = engine.cancel(order.id()).await?;
             show("cancel asked", &row);
             show("ended", &order.done().await);

@@ -64,6 +64,22 @@ impl Journal {
         self.closed.load(Ordering::Acquire)
     }
 
+    /// The same, for the last check before the first byte of a send.
+    pub(crate) fn closed_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.closed)
+    }
+
+    /// Takes nothing more, so that nothing more is sent, and closes the store.
+    ///
+    /// # Errors
+    /// The store's own; [`StoreError::Closed`] when it was closed before.
+    pub(crate) async fn close(&self) -> Result<(), StoreError> {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return Err(StoreError::Closed);
+        }
+        self.store.close().await
+    }
+
     /// Journals an intent with its first attempt.
     ///
     /// # Errors

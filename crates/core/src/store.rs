@@ -179,6 +179,22 @@ impl StoreError {
         matches!(self, Self::Change(ChangeError::Conflict { .. }))
     }
 
+    /// Whether a rule or a halt refuses the change, so that the same change again would be refused, too.
+    pub const fn refuses(&self) -> bool {
+        match self {
+            Self::Change(_) | Self::Halted(_) | Self::NoSuchOrder { .. } => true,
+            Self::OtherAccount { .. }
+            | Self::Held { .. }
+            | Self::Newer { .. }
+            | Self::Damaged { .. }
+            | Self::NotWritable { .. }
+            | Self::Full
+            | Self::Closed
+            | Self::Commit(_)
+            | Self::Read(_) => false,
+        }
+    }
+
     /// Whether nothing more may be sent: what the journal holds is not known, or it takes nothing.
     pub const fn closes(&self) -> bool {
         match self {

@@ -97,8 +97,8 @@ pub struct Stop {
     pub cancel: AtomicBool,
     /// Another process drives the order.
     pub lease_lost: AtomicBool,
-    /// The journal is closed.
-    pub journal_closed: AtomicBool,
+    /// The journal is closed, for every order at once.
+    pub journal_closed: Arc<AtomicBool>,
 }
 
 impl Go {

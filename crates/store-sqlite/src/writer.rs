@@ -101,6 +101,8 @@ impl Writer {
         if group.is_empty() {
             return;
         }
+        // First, because a log that could not be synced here would pass for synced in the commit.
+        self.checkpoints.finish(&self.desk.db);
         self.closed |= self.checkpoints.failed();
         if self.closed {
             for job in group.drain(..) {
@@ -108,7 +110,6 @@ impl Writer {
             }
             return;
         }
-        self.checkpoints.finish(&self.desk.db);
         match self.commit(group) {
             Ok(()) => group.drain(..).for_each(|job| job.answer(None)),
             // One by one each would wait for the same lock.

@@ -26,6 +26,7 @@ mod restarts;
 mod secrets;
 mod sequences;
 mod server;
+mod simulated;
 mod socket;
 mod stage;
 mod stream;

@@ -44,6 +44,14 @@ impl Pursuit {
         self.booked.extend(ids);
     }
 
+    /// Forgets fills whose commit was refused: the journal does not hold them after all.
+    pub(crate) fn not_booked(&mut self, fills: &[Fill]) {
+        for fill in fills {
+            self.booked
+                .remove(&(fill.order_id.clone(), fill.exec_id.clone()));
+        }
+    }
+
     /// A send of an attempt is about to begin.
     pub fn sending(&mut self) {
         self.in_flight = true;
@@ -143,13 +151,11 @@ impl Pursuit {
             Submission::NotTaken { retry_after, .. } => {
                 self.not_before = Some(now.after(retry_after.unwrap_or(soon)));
             }
-            Submission::NotSent(NotSent::Connect(_)) => {
+            // What holds a send back may last: each try is journaled, so they keep a distance.
+            Submission::NotSent(NotSent::Connect(_) | NotSent::HeldBack(_)) => {
                 let backoff = soon.saturating_mul(1 << self.failed_connects.min(10));
                 self.failed_connects = self.failed_connects.saturating_add(1);
                 self.not_before = Some(now.after(backoff.min(MAX_CONNECT_BACKOFF)));
-            }
-            Submission::NotSent(NotSent::HeldBack(_)) => {
-                self.not_before = Some(now.after(Duration::from_millis(1)));
             }
             Submission::Acked(_)
             | Submission::Received(_)

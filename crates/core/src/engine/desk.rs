@@ -23,7 +23,23 @@ pub(crate) struct Desk {
     /// Read from the venue once it answers, and bound in the journal.
     account: OnceLock<AccountId>,
     /// Orders that a driver looks after.
-    pub(crate) driven: AtomicUsize,
+    driven: AtomicUsize,
+}
+
+/// Counts an order among those that a driver looks after, however the driver ends.
+pub(crate) struct Driven(Arc<Desk>);
+
+impl Driven {
+    pub(crate) fn at(desk: &Arc<Desk>) -> Self {
+        desk.driven.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(desk))
+    }
+}
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        self.0.driven.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Why a ticket could not be had.

@@ -1,19 +1,21 @@
 //! One order's driver: the only writer of its row. It takes the steps that `decide` names, and nothing else.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use super::desk::{Desk, TicketError};
+use super::desk::{Desk, Driven, TicketError};
 use super::shared::{DriverHandle, Message, Phase, Published, Shared};
 use super::{Alert, CancelError};
 use crate::{
-    Attempt, AttemptNo, CancelOutcome, Cause, Change, Copies, ExecReport, Go, Halt, HaltCause,
-    HeldBack, Journaled, Lift, Lookup, Mark, NotSent, Observation, OrdState, OrderRecord, Pursuit,
-    Reading, Revocation, Scope, Step, Stop, StoreError, Submission, Transition, VenueTime, decide,
+    Alias, Attempt, AttemptNo, CancelOutcome, Cause, Change, Copies, ExecReport, Go, Halt,
+    HaltCause, Journaled, Lift, Lookup, Mark, Observation, OrdState, OrderRecord, Pursuit, Reading,
+    Revocation, Scope, Step, Stop, StoreError, Submission, Transition, VenueTime, decide,
 };
 
 /// What was just seen, owned.
@@ -60,8 +62,22 @@ enum LetGo {
     JournalClosed,
 }
 
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Committed {
+    /// It stands.
+    Yes,
+    /// Someone else was first; the row was read again, and what was seen must be decided about again.
+    Overtaken,
+    /// A rule of the row refuses it, or a halt.
+    Refused,
+}
+
 /// How long to wait before a commit is tried again while the disk is full.
 const FULL_DISK_WAIT: Duration = Duration::from_millis(500);
+
+/// How long before an order's driver that panicked is replaced, at first and at most.
+const REPLACE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
 
 pub(crate) struct Driver {
     shared: Arc<Shared>,
@@ -72,8 +88,73 @@ pub(crate) struct Driver {
     published: watch::Sender<Published>,
     phase: watch::Receiver<Phase>,
     stop: Arc<Stop>,
-    /// When the next look is due; what is heard meanwhile does not put it off.
-    look_due: Option<Instant>,
+    /// When the next look is due: what is heard meanwhile brings it forward, and never puts it off.
+    due: Option<Instant>,
+    /// A cancel was asked that the journal could not hold.
+    cancel_owed: bool,
+    _driven: Driven,
+}
+
+/// With what a driver starts.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// A freshly journaled order: its first attempt is to be sent.
+    Placed(Journaled<Attempt>),
+    /// An order that the journal holds, and what lists or streams said of it.
+    Known(Vec<ExecReport>),
+}
+
+impl Shared {
+    /// Runs an order's driver. One that panics, as an adapter may over a venue's bytes, is replaced: the row says where the order stands.
+    pub(crate) fn drive(
+        self: &Arc<Self>,
+        desk: &Arc<Desk>,
+        row: OrderRecord,
+        line: Line,
+        start: Start,
+    ) {
+        let (shared, desk) = (Arc::clone(self), Arc::clone(desk));
+        self.spawn(async move {
+            let (id, published) = (row.id, line.published.clone());
+            let mut next = (row, line, start);
+            let (mut wait, longest) = REPLACE;
+            loop {
+                let (row, line, start) = next;
+                let driver = Driver::new(Arc::clone(&shared), Arc::clone(&desk), row, line);
+                let driven = AssertUnwindSafe(driver.go(start)).catch_unwind();
+                if driven.await.is_ok() {
+                    return;
+                }
+                shared.alert(&Alert::Driver {
+                    id,
+                    text: "its driver panicked and is replaced".into(),
+                });
+                // From here on messages wait for the next one.
+                let line = Line::again(published.clone());
+                shared.replace_driver(id, &line.handle);
+                let goes_on = shared.pause(wait).await;
+                wait = wait.saturating_mul(2).min(longest);
+                let known = published.borrow().row.clone();
+                let row = shared.journal.store().order(id).await.ok().flatten();
+                let Some(row) = row.or(known).filter(|_| goes_on) else {
+                    shared.forget_driver(id, &published);
+                    return;
+                };
+                published.send_modify(|published| {
+                    published.row = Some(row.clone());
+                    published.answered = true;
+                });
+                next = (row, line, Start::Known(Vec::new()));
+            }
+        });
+    }
+}
+
+/// A cancel holds back every send, but for bytes that must land so that they can be canceled.
+fn heed(stop: &Stop, row: &OrderRecord) {
+    if row.cancel_requested {
+        stop.cancel.store(!row.land, Ordering::Release);
+    }
 }
 
 /// Both ends of what connects a driver with the rest of the engine.
@@ -86,24 +167,43 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(row: Option<OrderRecord>, answered: bool) -> Self {
+        Self::again(watch::Sender::new(Published {
+            row,
+            answered,
+            entering: None,
+        }))
+    }
+
+    /// A line to another driver of the same order: who watches it goes on watching.
+    fn again(published: watch::Sender<Published>) -> Self {
         let (send, inbox) = mpsc::unbounded_channel();
-        let (published, receive) = watch::channel(Published { row, answered });
+        let handle = DriverHandle {
+            inbox: send,
+            published: published.subscribe(),
+        };
         Self {
             inbox,
             published,
-            handle: DriverHandle {
-                inbox: send,
-                published: receive,
-            },
+            handle,
         }
+    }
+
+    /// Says where the order enters that has no row yet.
+    pub(crate) fn enters(&self, alias: Alias) {
+        self.published
+            .send_modify(|published| published.entering = Some(alias));
     }
 }
 
 impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, desk: Arc<Desk>, row: OrderRecord, line: Line) -> Self {
+    fn new(shared: Arc<Shared>, desk: Arc<Desk>, row: OrderRecord, line: Line) -> Self {
         let phase = shared.phase.subscribe();
-        let stop = Arc::new(Stop::default());
-        stop.cancel.store(row.cancel_requested, Ordering::Release);
+        let stop = Arc::new(Stop {
+            journal_closed: shared.journal.closed_flag(),
+            ..Stop::default()
+        });
+        heed(&stop, &row);
+        let driven = Driven::at(&desk);
         let Line {
             inbox,
             published,
@@ -118,19 +218,28 @@ impl Driver {
             published,
             phase,
             stop,
-            look_due: None,
+            due: None,
+            cancel_owed: false,
+            _driven: driven,
+        }
+    }
+
+    async fn go(self, start: Start) {
+        match start {
+            Start::Placed(attempt) => self.start(attempt).await,
+            Start::Known(reports) => self.resume(reports).await,
         }
     }
 
     /// Drives a freshly journaled order: sends its first attempt, then goes on.
-    pub(crate) async fn start(mut self, attempt: Journaled<Attempt>) {
+    async fn start(mut self, attempt: Journaled<Attempt>) {
         self.publish(false);
         let seen = self.send(attempt, true).await;
         self.run(seen).await;
     }
 
     /// Drives an order that the journal holds, from what lists or streams said of it: one report per venue order id.
-    pub(crate) async fn resume(mut self, reports: Vec<ExecReport>) {
+    async fn resume(mut self, reports: Vec<ExecReport>) {
         match self.shared.journal.store().fills(self.row.id).await {
             Ok(fills) => self.pursuit.booked(&fills),
             // Fills that are booked already would be offered again, and the store books each once.
@@ -146,7 +255,6 @@ impl Driver {
     }
 
     async fn run(mut self, mut seen: Seen) {
-        self.desk.driven.fetch_add(1, Ordering::Relaxed);
         loop {
             match self.drive(seen).await {
                 Ok(()) => {}
@@ -164,7 +272,6 @@ impl Driver {
                 Err(_) => break,
             }
         }
-        self.desk.driven.fetch_sub(1, Ordering::Relaxed);
         self.inbox.close();
         self.shared.forget_driver(self.row.id, &self.published);
     }
@@ -187,6 +294,9 @@ impl Driver {
 
     async fn drive(&mut self, mut seen: Seen) -> Result<(), LetGo> {
         loop {
+            if self.cancel_owed {
+                self.pay_cancel().await?;
+            }
             let Some(at) = self.shared.situation(&self.desk, &self.row) else {
                 self.hear_time().await?;
                 continue;
@@ -209,10 +319,19 @@ impl Driver {
             }
             let answered = matches!(seen, Seen::Sent { .. });
             seen = match step {
-                Step::Advance(change) => {
-                    self.commit(*change).await?;
-                    self.publish(answered);
-                    Seen::Resume
+                Step::Advance(change) => match self.commit(*change, answered).await? {
+                    Committed::Yes => {
+                        self.publish(answered);
+                        Seen::Resume
+                    }
+                    Committed::Overtaken => continue,
+                    Committed::Refused => {
+                        self.publish(answered);
+                        self.wait(FULL_DISK_WAIT).await?.unwrap_or(Seen::Resume)
+                    }
+                },
+                Step::Replay { .. } | Step::NewAttempt if self.shared.is_stopping() => {
+                    return Err(LetGo::Stopping);
                 }
                 Step::LookAgain { after } => self.look(after).await?,
                 Step::Wait { after } => self.wait(after).await?.unwrap_or(Seen::Resume),
@@ -247,37 +366,53 @@ impl Driver {
         Ok(())
     }
 
-    /// Commits a change; on a conflict the row is read again, and what was decided is decided again.
-    async fn commit(&mut self, change: Change) -> Result<(), LetGo> {
+    /// Commits a change, as soon as the journal takes it. Who waits for an answer to a send waits no longer than for the first try.
+    async fn commit(&mut self, change: Change, answered: bool) -> Result<Committed, LetGo> {
+        let mut told = false;
         loop {
-            match self.shared.journal.apply(change.clone()).await {
+            let shared = Arc::clone(&self.shared);
+            let halting = match &change.halt {
+                Some(_) => Some(shared.halting.lock().await),
+                None => None,
+            };
+            let applied = shared.journal.apply(change.clone()).await;
+            if let (Ok(_), Some(halt)) = (&applied, &change.halt) {
+                shared.announce(halt);
+            }
+            drop(halting);
+            match applied {
                 Ok(row) => {
                     self.committed(row, &change).await;
-                    return Ok(());
-                }
-                Err(StoreError::Full) => {
-                    self.shared
-                        .alert(&Alert::Journal("the disk is full".into()));
-                    self.serve_while_full().await?;
+                    return Ok(Committed::Yes);
                 }
                 Err(error) if error.closes() => return Err(self.closed(&error)),
-                Err(error) => {
+                Err(error) if error.refuses() => {
                     tracing::debug!(id = %self.row.id, %error, "decided again");
-                    return self.read_again().await;
+                    self.pursuit.not_booked(&change.fills);
+                    while !self.read_again().await? {
+                        self.serve_meanwhile().await?;
+                    }
+                    return Ok(if error.is_conflict() {
+                        Committed::Overtaken
+                    } else {
+                        Committed::Refused
+                    });
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut told, true) {
+                        self.shared.alert(&Alert::Journal(error.to_string().into()));
+                        self.publish(answered);
+                    }
+                    self.serve_meanwhile().await?;
                 }
             }
         }
     }
 
-    /// What follows a commit: the halt in it is announced, doubt that ended lifts its halts, watchers are told.
+    /// What follows a commit: doubt that ended lifts its halts, watchers are told.
     async fn committed(&mut self, row: OrderRecord, change: &Change) {
         let before = std::mem::replace(&mut self.row, row);
-        if let Some(halt) = &change.halt {
-            self.shared.announce(halt);
-        }
-        if change.cancel_requested && !self.row.land {
-            self.stop.cancel.store(true, Ordering::Release);
-        }
+        heed(&self.stop, &self.row);
         if before.state.is_doubt() && !self.row.state.is_doubt() {
             self.lift_doubts(change.at).await;
         }
@@ -299,20 +434,25 @@ impl Driver {
         }
     }
 
-    async fn read_again(&mut self) -> Result<(), LetGo> {
+    /// Reads the row again; `false` when it could not be read.
+    async fn read_again(&mut self) -> Result<bool, LetGo> {
         match self.shared.journal.store().order(self.row.id).await {
             Ok(Some(row)) => {
+                heed(&self.stop, &row);
                 self.row = row;
                 self.publish(false);
-                Ok(())
+                Ok(true)
             }
             Ok(None) => Err(self.closed(&StoreError::NoSuchOrder { id: self.row.id })),
-            Err(error) => Err(self.closed(&error)),
+            Err(error) if error.closes() => Err(self.closed(&error)),
+            Err(error) => {
+                tracing::warn!(id = %self.row.id, %error, "the row could not be read again");
+                Ok(false)
+            }
         }
     }
 
     fn closed(&self, error: &StoreError) -> LetGo {
-        self.stop.journal_closed.store(true, Ordering::Release);
         self.shared.alert(&Alert::Driver {
             id: self.row.id,
             text: error.to_string().into(),
@@ -326,8 +466,8 @@ impl Driver {
         self.wait_until(Instant::now() + self.jittered(after)).await
     }
 
-    async fn wait_until(&mut self, due: Instant) -> Result<Option<Seen>, LetGo> {
-        let timer = tokio::time::sleep_until(due);
+    async fn wait_until(&mut self, instant: Instant) -> Result<Option<Seen>, LetGo> {
+        let timer = tokio::time::sleep_until(instant);
         tokio::pin!(timer);
         let message = tokio::select! {
             biased;
@@ -354,6 +494,10 @@ impl Driver {
         match message {
             Message::Report(report) => Ok(Seen::Report(report)),
             Message::Wake => Ok(Seen::Resume),
+            Message::Look => {
+                self.look_within(self.desk.profile.absence.lag.value());
+                Ok(Seen::Resume)
+            }
             Message::Cancel(reply) => {
                 self.ask_cancel(reply).await?;
                 Ok(Seen::Resume)
@@ -366,30 +510,12 @@ impl Driver {
         &mut self,
         reply: oneshot::Sender<Result<OrderRecord, CancelError>>,
     ) -> Result<(), LetGo> {
-        let asked = loop {
-            if self.row.cancel_requested || self.row.state.is_terminal() {
-                break Ok(());
-            }
-            let now = self
-                .desk
-                .clock
-                .read()
-                .map_or(self.row.updated_at, |reading| reading.now);
-            let mut change = Change::of(&self.row, now, Cause::CancelAsked, "asked");
-            change.cancel_requested = true;
-            match self.shared.journal.apply(change.clone()).await {
-                Ok(row) => {
-                    self.committed(row, &change).await;
-                    self.publish(false);
-                }
-                Err(error) if error.is_conflict() => self.read_again().await?,
-                Err(error) => break Err(error),
-            }
-        };
+        let asked = self.journal_cancel().await?;
         let closes = asked.as_ref().is_err_and(StoreError::closes);
         let answer = match asked {
             Ok(()) => Ok(self.row.clone()),
             Err(error) => {
+                self.cancel_owed = !closes;
                 self.stop.cancel.store(true, Ordering::Release);
                 let outcome = self.desk.venue.cancel(&self.row).await;
                 tracing::error!(id = %self.row.id, ?outcome, %error, "a cancel went out without the journal");
@@ -408,10 +534,49 @@ impl Driver {
         }
     }
 
-    /// Waits for room on the disk, with an ear for cancels.
-    async fn serve_while_full(&mut self) -> Result<(), LetGo> {
+    async fn journal_cancel(&mut self) -> Result<Result<(), StoreError>, LetGo> {
+        loop {
+            if self.row.cancel_requested || self.row.state.is_terminal() {
+                return Ok(Ok(()));
+            }
+            let now = self
+                .desk
+                .clock
+                .read()
+                .map_or(self.row.updated_at, |reading| reading.now);
+            let mut change = Change::of(&self.row, now, Cause::CancelAsked, "asked");
+            change.cancel_requested = true;
+            match self.shared.journal.apply(change.clone()).await {
+                Ok(row) => {
+                    self.committed(row, &change).await;
+                    self.publish(false);
+                }
+                Err(error) if error.is_conflict() => {
+                    if !self.read_again().await? {
+                        return Ok(Err(error));
+                    }
+                }
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+    }
+
+    /// Journals a cancel that went out without the journal, so that it is repeated like every other.
+    async fn pay_cancel(&mut self) -> Result<(), LetGo> {
+        match self.journal_cancel().await? {
+            Ok(()) => self.cancel_owed = false,
+            Err(error) if error.closes() => return Err(self.closed(&error)),
+            Err(error) => {
+                tracing::debug!(id = %self.row.id, %error, "a cancel is not journaled yet")
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the journal may take something again, with an ear for cancels.
+    async fn serve_meanwhile(&mut self) -> Result<(), LetGo> {
         if let Some(Seen::Report(_)) = self.wait(FULL_DISK_WAIT).await? {
-            tracing::debug!(id = %self.row.id, "a report came while the disk is full; the next look finds it");
+            tracing::debug!(id = %self.row.id, "a report came while the journal takes nothing; the next look finds it");
         }
         Ok(())
     }
@@ -425,7 +590,7 @@ impl Driver {
             };
             match message {
                 None => return,
-                Some(Message::Report(_) | Message::Wake) => {}
+                Some(Message::Report(_) | Message::Wake | Message::Look) => {}
                 Some(Message::Cancel(reply)) => {
                     if let Err(LetGo::Stopping) = self.ask_cancel(reply).await {
                         return;
@@ -436,15 +601,13 @@ impl Driver {
     }
 
     async fn look(&mut self, after: Duration) -> Result<Seen, LetGo> {
-        if !after.is_zero() {
-            let wanted = Instant::now() + self.jittered(self.desk.pace(&self.row, after));
-            let due = self.look_due.map_or(wanted, |due| due.min(wanted));
-            self.look_due = Some(due);
-            if let Some(seen) = self.wait_until(due).await? {
-                return Ok(seen);
-            }
+        let due = self.look_within(after);
+        if due > Instant::now()
+            && let Some(seen) = self.wait_until(due).await?
+        {
+            return Ok(seen);
         }
-        self.look_due = None;
+        self.due = None;
         metrics::counter!("surefill_lookups_total").increment(1);
         let venue = Arc::clone(&self.desk.venue);
         let row = self.row.clone();
@@ -452,6 +615,13 @@ impl Driver {
             .listening(async move { venue.lookup(&row).await })
             .await?;
         Ok(Seen::Looked(lookup))
+    }
+
+    /// When the next look is due, if not later than this.
+    fn look_within(&mut self, after: Duration) -> Instant {
+        let within = self.jittered(self.desk.pace(&self.row, after));
+        let due = Instant::now() + within;
+        *self.due.insert(self.due.map_or(due, |set| set.min(due)))
     }
 
     /// Awaits an answer while reports and cancels are taken in. What is heard changes the row, and starts nothing else.
@@ -474,24 +644,24 @@ impl Driver {
 
     /// Commits what a report changes, while an answer is awaited.
     async fn take_report(&mut self, report: &ExecReport) -> Result<(), LetGo> {
-        let Some(at) = self.shared.situation(&self.desk, &self.row) else {
-            return Ok(());
-        };
         let observation = Observation::Report(report);
-        if let Step::Advance(change) = decide(
-            &self.row,
-            &self.pursuit,
-            &self.desk.profile,
-            &observation,
-            &at,
-        ) {
+        loop {
+            let Some(at) = self.shared.situation(&self.desk, &self.row) else {
+                return Ok(());
+            };
+            let (row, profile) = (&self.row, &self.desk.profile);
+            let Step::Advance(change) = decide(row, &self.pursuit, profile, &observation, &at)
+            else {
+                return Ok(());
+            };
             let step = Step::Advance(change.clone());
-            self.pursuit
-                .note(&self.row, &self.desk.profile, &observation, &step, &at);
-            self.commit(*change).await?;
+            self.pursuit.note(row, profile, &observation, &step, &at);
+            let committed = self.commit(*change, false).await?;
             self.publish(false);
+            if committed != Committed::Overtaken {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Sends a journaled attempt once.
@@ -512,11 +682,9 @@ impl Driver {
             .await;
         let answer = match answer {
             Ok(answer) => answer,
-            Err(LetGo::Stopping) => {
-                Submission::Unknown(crate::UnknownCause::new("the engine stopped"))
-            }
-            Err(LetGo::JournalClosed) => {
-                Submission::NotSent(NotSent::HeldBack(HeldBack::JournalClosed))
+            // The send was under way: that it is not awaited any more says nothing about its bytes.
+            Err(LetGo::Stopping | LetGo::JournalClosed) => {
+                Submission::Unknown(crate::UnknownCause::new("its answer was not awaited"))
             }
         };
         tracing::debug!(id = %self.row.id, no, ?answer, "answered");
@@ -531,7 +699,7 @@ impl Driver {
             .is_some_and(|attempt| attempt.copies == Copies::None);
         let attempt = match self.shared.journal.attempt(self.row.id, no).await {
             Ok(attempt) => attempt,
-            Err(error) => return Err(self.closed(&error)),
+            Err(error) => return self.unread(&error),
         };
         if self.row.state == OrdState::Pending {
             let now = self
@@ -548,10 +716,8 @@ impl Driver {
             let mut change = change.to(OrdState::Submitted).mark(no, Mark::Loose);
             change.unless_halted = !self.desk.is_exit(&self.row.intent);
             let version = self.row.version;
-            self.commit(change).await?;
-            if self.row.state != OrdState::Submitted
-                || self.row.version != version.saturating_add(1)
-            {
+            let committed = self.commit(change, false).await?;
+            if committed != Committed::Yes || self.row.version != version.saturating_add(1) {
                 return Ok(Seen::Resume);
             }
         }
@@ -608,9 +774,9 @@ impl Driver {
             Err(error) if error.closes() => Err(self.closed(&error)),
             Err(error) => {
                 tracing::debug!(id = %self.row.id, %error, "the next attempt was not journaled");
-                self.hold_back(&error);
+                // A row that cannot be read either conflicts again.
                 self.read_again().await?;
-                Ok(Seen::Resume)
+                Ok(self.hold_back(&error))
             }
         }
     }
@@ -625,10 +791,18 @@ impl Driver {
         Seen::Resume
     }
 
+    /// Stored bytes that could not be read: later, unless the journal is closed.
+    fn unread(&mut self, error: &StoreError) -> Result<Seen, LetGo> {
+        if error.closes() {
+            return Err(self.closed(error));
+        }
+        Ok(self.hold_back(error))
+    }
+
     async fn revoke(&mut self, no: AttemptNo) -> Result<Seen, LetGo> {
         let attempt = match self.shared.journal.attempt(self.row.id, no).await {
             Ok(attempt) => attempt,
-            Err(error) => return Err(self.closed(&error)),
+            Err(error) => return self.unread(&error),
         };
         let venue = Arc::clone(&self.desk.venue);
         let answer = self

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 
 use super::desk::Desk;
-use super::driver::{Driver, Line};
+use super::driver::{Line, Start};
 use super::shared::{Message, Phase, Shared};
 use super::sweep::fill_report;
 use crate::{ClOrdId, ExecReport, Handle, StoreError, VenueError, VenueEvent};
@@ -19,17 +19,18 @@ pub(crate) async fn follow(shared: Arc<Shared>, desk: Arc<Desk>) {
     let mut phase = shared.phase.subscribe();
     loop {
         let mut events = match desk.venue.follow().await {
-            Ok(events) => {
-                // Nothing tells what was said before the subscription: every driver looks.
-                shared.wake(&desk.alias);
-                events
-            }
+            Ok(events) => events,
             Err(VenueError::Unsupported(_)) => return,
             Err(error) => {
                 tracing::warn!(alias = %desk.alias, %error, "the stream could not be opened");
-                futures_util::stream::empty().boxed()
+                if shared.pause(REOPEN).await {
+                    continue;
+                }
+                return;
             }
         };
+        // Nothing tells what was said before the subscription: every driver looks.
+        shared.look(&desk.alias);
         loop {
             let event = tokio::select! {
                 _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
@@ -40,9 +41,8 @@ pub(crate) async fn follow(shared: Arc<Shared>, desk: Arc<Desk>) {
                 tracing::error!(alias = %desk.alias, %error, "the journal could not say whose a report is");
             }
         }
-        tokio::select! {
-            _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
-            () = tokio::time::sleep(REOPEN) => {}
+        if !shared.pause(REOPEN).await {
+            return;
         }
     }
 }
@@ -117,17 +117,15 @@ impl Shared {
         }
         let report = match message {
             Message::Report(report) => Some(report),
-            Message::Cancel(_) | Message::Wake => None,
+            Message::Cancel(_) | Message::Wake | Message::Look => None,
         };
-        self.spawn(
-            Driver::new(Arc::clone(self), Arc::clone(desk), row, line)
-                .resume(report.into_iter().map(|report| *report).collect()),
-        );
+        let reports = report.into_iter().map(|report| *report).collect();
+        self.drive(desk, row, line, Start::Known(reports));
         Ok(())
     }
 
-    /// Lets every driver of a venue decide again.
-    pub(crate) fn wake(&self, alias: &crate::Alias) {
+    /// Lets every driver of a venue look soon.
+    pub(crate) fn look(&self, alias: &crate::Alias) {
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
         for driver in drivers.values() {
             let here = driver
@@ -137,8 +135,8 @@ impl Shared {
                 .as_ref()
                 .is_some_and(|row| row.alias() == alias);
             if here {
-                // A driver that is gone needs no waking.
-                drop(driver.inbox.send(Message::Wake));
+                // A driver that is gone needs no telling.
+                drop(driver.inbox.send(Message::Look));
             }
         }
     }

@@ -14,6 +14,7 @@ mod recovery;
 mod shared;
 mod sweep;
 
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -101,7 +102,11 @@ impl Engine {
             // A caller that is gone can ask again with the same decision.
             drop(send.send(shared.place(intent, despite).await));
         });
-        placed.await.unwrap_or(Err(PlaceError::ShuttingDown))
+        // The task was cut off, at the deadline of a shutdown or by a panic: the order may be on its way.
+        let cut_off = |_| StoreError::Commit("the engine let go before it was answered".into());
+        placed
+            .await
+            .unwrap_or_else(|gone| Err(PlaceError::Undecided(cut_off(gone))))
     }
 
     /// Asks for an order's cancel. Returns when that is durable; the venue is asked until it says that the order ended.
@@ -167,15 +172,20 @@ impl Engine {
                 .map(|(id, driver)| (*id, driver.clone()))
                 .collect()
         };
-        let covered = drivers.into_iter().filter(|(_, driver)| {
+        let open = |row: &OrderRecord| {
+            !row.state.is_terminal() && scope.covers(row.alias(), &row.account, row.symbol())
+        };
+        let driven = drivers.into_iter().filter_map(|(id, driver)| {
             let published = driver.published.borrow();
-            let row = published
-                .row
-                .as_ref()
-                .filter(|row| !row.state.is_terminal());
-            row.is_some_and(|row| scope.covers(row.alias(), &row.account, row.symbol()))
+            published.row.as_ref().is_some_and(open).then_some(id)
         });
-        let cancels = covered.map(|(id, _)| self.cancel(id));
+        let mut ids: HashSet<ClOrdId> = driven.collect();
+        // Also those that nobody drives yet; a journal that cannot be read keeps no cancel back.
+        match self.shared.journal.store().unfinished().await {
+            Ok(rows) => ids.extend(rows.iter().filter(|row| open(row)).map(|row| row.id)),
+            Err(error) => tracing::error!(%error, "only the orders at hand are canceled"),
+        }
+        let cancels = ids.into_iter().map(|id| self.cancel(id));
         let mut rows = Vec::new();
         let mut failed = None;
         for answer in futures_util::future::join_all(cancels).await {
@@ -295,29 +305,27 @@ impl Engine {
     /// The journal's, when it cannot be closed.
     pub async fn shutdown(self, deadline: Duration) -> Result<(), StoreError> {
         self.shared.phase.send_replace(Phase::Stopping);
-        let mut tasks = std::mem::take(
-            &mut *self
-                .shared
-                .tasks
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
         let drained = async {
-            while let Some(ended) = tasks.join_next().await {
-                if let Err(error) = ended {
-                    tracing::error!(%error, "a task of the engine ended badly");
+            // A task may start another one before it ends.
+            loop {
+                let mut tasks = self.shared.take_tasks();
+                if tasks.is_empty() {
+                    return;
+                }
+                while let Some(ended) = tasks.join_next().await {
+                    if let Err(error) = ended {
+                        tracing::error!(%error, "a task of the engine ended badly");
+                    }
                 }
             }
         };
+        // Those that are not awaited any more are aborted.
         if tokio::time::timeout(deadline, drained).await.is_err() {
             tracing::warn!(
                 "not everything in flight was answered by the deadline; the next start finds out"
             );
-            tasks.abort_all();
+            drop(self.shared.take_tasks());
         }
-        if self.shared.journal.is_closed() {
-            return Err(StoreError::Closed);
-        }
-        self.shared.journal.store().close().await
+        self.shared.journal.close().await
     }
 }

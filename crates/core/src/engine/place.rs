@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::desk::{Desk, TicketError};
-use super::driver::{Driver, Line};
+use super::driver::{Line, Start};
 use super::shared::{DriverHandle, Shared, row_when};
 use super::{Order, PlaceError, Placement};
 use crate::{
@@ -31,7 +31,7 @@ impl Shared {
         let desk = Arc::clone(self.desks.get(&intent.venue).ok_or_else(no_venue)?);
         check_terms(&intent)?;
         let Some(account) = desk.account().cloned() else {
-            return match self.known(&intent).await.map_err(PlaceError::Journal)? {
+            return match self.known(&intent).await.map_err(PlaceError::Undecided)? {
                 Some(row) => {
                     let driver = self.driver(row.id);
                     found(row, driver, &intent)
@@ -48,12 +48,13 @@ impl Shared {
                     None => continue,
                 }
             }
+            // An order that cannot be read may have been sent before.
             if let Some(row) = self
                 .journal
                 .store()
                 .order(id)
                 .await
-                .map_err(PlaceError::Journal)?
+                .map_err(PlaceError::Undecided)?
             {
                 return found(row, None, &intent);
             }
@@ -62,16 +63,13 @@ impl Shared {
             }
             // From here on the id is taken in this process, so that two tasks with one decision meet.
             let line = Line::new(None, false);
-            if !self.take(id, &line.handle) {
+            let Some(taken) = Taken::take(&self, id, &line.handle) else {
                 continue;
-            }
-            let placed = self
-                .enter(&desk, &account, id, &intent, &despite, line)
-                .await;
-            if placed.is_err() {
-                self.release(id);
-            }
-            match placed? {
+            };
+            match self
+                .enter(&desk, &account, taken, &intent, &despite, line)
+                .await?
+            {
                 Some(handle) => return answered(handle, id).await,
                 None => continue,
             }
@@ -109,31 +107,28 @@ impl Shared {
         )
     }
 
-    fn take(&self, id: ClOrdId, handle: &DriverHandle) -> bool {
-        let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
-        if drivers.contains_key(&id) {
-            return false;
-        }
-        drivers.insert(id, handle.clone());
-        true
-    }
-
     /// Tests, builds, journals, and starts the driver. `None` when the journal turned out to hold the id.
     async fn enter(
         self: &Arc<Self>,
         desk: &Arc<Desk>,
         account: &AccountId,
-        id: ClOrdId,
+        taken: Taken<'_>,
         intent: &OrderIntent,
         despite: &Despite,
         line: Line,
     ) -> Result<Option<DriverHandle>, PlaceError> {
+        let id = taken.id;
         let venue_error = |error| PlaceError::Venue {
             alias: desk.alias.clone(),
             error,
         };
         if self.journal.is_closed() {
-            return Err(PlaceError::Journal(crate::StoreError::Closed));
+            let error = crate::StoreError::Closed;
+            return Err(if self.undecided(id) {
+                PlaceError::Undecided(error)
+            } else {
+                PlaceError::Journal(error)
+            });
         }
         check_ttl(intent, &desk.profile)?;
         check_age(intent, desk.now().await.map_err(venue_error)?)?;
@@ -147,7 +142,7 @@ impl Shared {
         if let Entry::Risk { .. } = entry {
             self.check_halts(desk, account, intent)?;
         }
-        desk.limits.check(intent, self.open_orders(&desk.alias))?;
+        self.admit(desk, intent, &line)?;
         let ticket = desk.ticket(intent, 1).await.map_err(|error| match error {
             TicketError::Venue(error) => venue_error(error),
             TicketError::Journal(error) => PlaceError::from_store(error),
@@ -167,7 +162,7 @@ impl Shared {
                 entry,
             })
             .await
-            .map_err(PlaceError::from_store)?
+            .map_err(|error| self.not_entered(id, error))?
         {
             Entered::Inserted(row, attempt) => {
                 metrics::counter!("surefill_orders_total").increment(1);
@@ -176,16 +171,33 @@ impl Shared {
                     transition: Box::new(logged),
                 });
                 let handle = line.handle.clone();
-                let driver = Driver::new(Arc::clone(self), Arc::clone(desk), row, line);
-                self.spawn(driver.start(attempt));
+                taken.keep();
+                self.drive(desk, row, line, Start::Placed(attempt));
                 Ok(Some(handle))
             }
-            Entered::Exists(_) => {
-                self.release(id);
-                Ok(None)
-            }
+            Entered::Exists(_) => Ok(None),
             Entered::Refused(gate) => Err(PlaceError::from_gate(gate)),
         }
+    }
+
+    /// The error of an entry; one that may be on disk all the same is remembered.
+    fn not_entered(&self, id: ClOrdId, error: crate::StoreError) -> PlaceError {
+        let error = PlaceError::from_store(error);
+        if let PlaceError::Undecided(_) = error {
+            let mut undecided = self
+                .undecided
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            undecided.insert(id);
+        }
+        error
+    }
+
+    fn undecided(&self, id: ClOrdId) -> bool {
+        let undecided = self.undecided.lock();
+        undecided
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&id)
     }
 
     /// The halts as this process knows them: spares the venue and the journal a question. They are tested again inside the commit.
@@ -202,6 +214,44 @@ impl Shared {
         covering.map_or(Ok(()), |halt| {
             Err(PlaceError::from_gate(Gate::Halted(halt)))
         })
+    }
+}
+
+/// An id that is taken in this process while its intent is on its way into the journal; free again however that ends.
+struct Taken<'a> {
+    shared: &'a Shared,
+    id: ClOrdId,
+    kept: bool,
+}
+
+impl<'a> Taken<'a> {
+    fn take(shared: &'a Shared, id: ClOrdId, handle: &DriverHandle) -> Option<Self> {
+        let mut drivers = shared
+            .drivers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if drivers.contains_key(&id) {
+            return None;
+        }
+        drivers.insert(id, handle.clone());
+        Some(Self {
+            shared,
+            id,
+            kept: false,
+        })
+    }
+
+    /// The order is journaled: from here on its driver holds the id.
+    fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.shared.release(self.id);
+        }
     }
 }
 

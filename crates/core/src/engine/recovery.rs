@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
 use super::RecoverError;
 use super::desk::Desk;
-use super::driver::{Driver, Line};
+use super::driver::{Line, Start};
 use super::follow::follow;
-use super::shared::{DriverHandle, Phase, Shared};
+use super::shared::{DriverHandle, Shared};
 use super::sweep::keep_sweeping;
 use crate::{
     Alias, ClOrdId, ExecReport, Halt, HaltCause, Lacking, Lift, OrderRecord, Scope, StoreError,
@@ -68,7 +71,7 @@ impl Recovery {
     /// Recovers a venue. One that does not answer is halted, and recovered in the background once it does.
     pub(crate) async fn run(self) -> Result<VenueRecovery, RecoverError> {
         match self.reach().await {
-            Ok(()) => Ok(self.settle(Since::JustRead).await),
+            Ok(bulk) => Ok(self.settle(bulk, Since::JustRead).await),
             Err(RecoverError::Venue {
                 error: error @ (VenueError::Unreachable(_) | VenueError::Unreadable(_)),
                 ..
@@ -87,8 +90,9 @@ impl Recovery {
         }
     }
 
-    /// Hears the venue's time and account, and binds the account.
-    async fn reach(&self) -> Result<(), RecoverError> {
+    /// Hears the venue's time and account, binds the account, and lists what is open: without that list nobody knows whether the
+    /// journal went back in time.
+    async fn reach(&self) -> Result<Bulk, RecoverError> {
         let desk = &self.desk;
         let failed = |error| RecoverError::Venue {
             alias: desk.alias.clone(),
@@ -103,10 +107,20 @@ impl Recovery {
         journal
             .write(journal.store().lease(account.as_str()))
             .await?;
+        let open = match desk.venue.open_orders(None).await {
+            Ok(open) => open.rows,
+            Err(VenueError::Unsupported(_)) => Vec::new(),
+            Err(error) => {
+                let text = format!("the open orders could not be listed: {error}");
+                return Err(failed(VenueError::Unreachable(text.into())));
+            }
+        };
         desk.set_account(account);
-        self.shared
-            .spawn(keep_time(Arc::clone(&self.shared), Arc::clone(desk)));
-        Ok(())
+        let mut bulk = Bulk::default();
+        for report in open {
+            self.sort(report, &mut bulk).await?;
+        }
+        Ok(bulk)
     }
 
     async fn halt_unreached(&self, error: &VenueError) -> Result<(), StoreError> {
@@ -126,18 +140,16 @@ impl Recovery {
     }
 
     async fn in_the_background(self) {
-        let mut phase = self.shared.phase.subscribe();
-        loop {
-            tokio::select! {
-                _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
-                () = tokio::time::sleep(RETRY) => {}
+        let bulk = loop {
+            if !self.shared.pause(RETRY).await {
+                return;
             }
             match self.reach().await {
-                Ok(()) => break,
+                Ok(bulk) => break bulk,
                 Err(error) => tracing::warn!(alias = %self.desk.alias, %error, "not reached yet"),
             }
-        }
-        let report = self.settle(Since::Waited).await;
+        };
+        let report = self.settle(bulk, Since::Waited).await;
         tracing::info!(alias = %self.desk.alias, ?report, "recovered in the background");
         self.lift_unreached().await;
     }
@@ -163,14 +175,20 @@ impl Recovery {
     }
 
     /// Starts a driver for each unfinished order and waits until each is settled, or its scope is halted.
-    async fn settle(&self, since: Since) -> VenueRecovery {
-        let mut bulk = self.bulk().await;
+    async fn settle(&self, mut bulk: Bulk, since: Since) -> VenueRecovery {
+        let keep = |task: fn(Arc<Shared>, Arc<Desk>) -> Service, what| {
+            let (shared, desk) = (Arc::clone(&self.shared), Arc::clone(&self.desk));
+            self.shared
+                .keep(what, move || task(Arc::clone(&shared), Arc::clone(&desk)));
+        };
+        keep(|shared, desk| keep_time(shared, desk).boxed(), "the clock");
+        self.read_on(&mut bulk).await;
         let before: Vec<OrderRecord> = self.rows.clone();
         let mut drivers = Vec::with_capacity(before.len());
         for row in &before {
-            let id = row.id;
             let line = Line::new(Some(row.clone()), true);
             let handle = line.handle.clone();
+            let reports = bulk.reports.remove(&row.id).unwrap_or_default();
             self.shared
                 .drivers
                 .lock()
@@ -181,9 +199,8 @@ impl Recovery {
                 Since::JustRead => row.clone(),
                 Since::Waited => self.read_again(row).await,
             };
-            let driver = Driver::new(Arc::clone(&self.shared), Arc::clone(&self.desk), row, line);
             self.shared
-                .spawn(driver.resume(bulk.reports.remove(&id).unwrap_or_default()));
+                .drive(&self.desk, row, line, Start::Known(reports));
             drivers.push(handle);
         }
         let deadline = tokio::time::Instant::now()
@@ -213,12 +230,16 @@ impl Recovery {
         }
         // A halt for silence from an earlier start is over: the venue answered.
         self.lift_unreached().await;
-        self.shared
-            .spawn(follow(Arc::clone(&self.shared), Arc::clone(&self.desk)));
-        self.shared.spawn(keep_sweeping(
-            Arc::clone(&self.shared),
-            Arc::clone(&self.desk),
-        ));
+        let at = self.desk.clock.read().map(|reading| reading.now);
+        let at = at.unwrap_or(self.made_at);
+        if let Err(error) = self.shared.lift_settled(&self.desk, at).await {
+            tracing::error!(alias = %self.desk.alias, %error, "a halt could not be lifted");
+        }
+        keep(|shared, desk| follow(shared, desk).boxed(), "the stream");
+        keep(
+            |shared, desk| keep_sweeping(shared, desk).boxed(),
+            "the sweep of fills",
+        );
         report
     }
 
@@ -279,24 +300,12 @@ impl Recovery {
         }
     }
 
-    /// Reads the venue's lists once for all orders. What fails here is found by the rounds of each order.
-    async fn bulk(&self) -> Bulk {
-        let mut bulk = Bulk::default();
-        match self.desk.venue.open_orders(None).await {
-            Ok(open) => {
-                for report in open.rows {
-                    self.sort(report, &mut bulk).await;
-                }
-            }
-            Err(error) => {
-                tracing::warn!(alias = %self.desk.alias, %error, "the open orders could not be read at once")
-            }
-        }
+    /// Reads the venue's other lists once for all orders. What fails here is found by the rounds of each order.
+    async fn read_on(&self, bulk: &mut Bulk) {
         if self.rows.len() >= BULK_FROM {
-            self.bulk_closed(&mut bulk).await;
+            self.bulk_closed(bulk).await;
         }
-        self.bulk_fills(&mut bulk).await;
-        bulk
+        self.bulk_fills(bulk).await;
     }
 
     async fn bulk_closed(&self, bulk: &mut Bulk) {
@@ -333,23 +342,19 @@ impl Recovery {
     }
 
     /// An open order is one of ours, one with our tag that the journal lacks, or foreign.
-    async fn sort(&self, report: ExecReport, bulk: &mut Bulk) {
-        match self.shared.resolve(&self.desk, &report.handle).await {
-            Ok(Some(id)) => {
-                bulk.add(id, report);
-            }
-            Ok(None) => {
+    async fn sort(&self, report: ExecReport, bulk: &mut Bulk) -> Result<(), StoreError> {
+        match self.shared.resolve(&self.desk, &report.handle).await? {
+            Some(id) => bulk.add(id, report),
+            None => {
                 bulk.foreign = bulk.foreign.saturating_add(1);
-                self.foreign(&report).await;
-            }
-            Err(error) => {
-                tracing::warn!(alias = %self.desk.alias, %error, "an open order could not be resolved")
+                self.foreign(&report).await?;
             }
         }
+        Ok(())
     }
 
     /// An order with our tag that the journal lacks: the journal went back in time, or the order is older than it.
-    async fn foreign(&self, report: &ExecReport) {
+    async fn foreign(&self, report: &ExecReport) -> Result<(), StoreError> {
         let tagged = report
             .handle
             .key
@@ -357,7 +362,7 @@ impl Recovery {
             .and_then(|key| self.desk.venue.spelled_id(key));
         let (Some(id), Some(account)) = (tagged, self.desk.account()) else {
             tracing::info!(alias = %self.desk.alias, handle = ?report.handle, "a foreign order is open");
-            return;
+            return Ok(());
         };
         let newer = report.transact_time.is_none_or(|at| at >= self.made_at);
         let cause = if newer {
@@ -372,11 +377,12 @@ impl Recovery {
             .map_or(self.made_at, |reading| reading.now);
         let scope = Scope::account(self.desk.alias.clone(), account.clone());
         let text = format!("{cause}: {id}");
-        if let Err(error) = self.shared.halt(Halt::new(scope, cause, now, text)).await {
-            tracing::error!(%id, %error, "a halt could not be made durable");
-        }
+        self.shared.halt(Halt::new(scope, cause, now, text)).await
     }
 }
+
+/// A task of the engine that goes on until it stops.
+type Service = BoxFuture<'static, ()>;
 
 /// What the lists showed at once: per order one report for each venue order id.
 #[derive(Default)]
@@ -421,12 +427,7 @@ impl VenueRecovery {
 
 /// Asks for the venue's time now and then, so that the error of the clock stays small.
 async fn keep_time(shared: Arc<Shared>, desk: Arc<Desk>) {
-    let mut phase = shared.phase.subscribe();
-    loop {
-        tokio::select! {
-            _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
-            () = tokio::time::sleep(Duration::from_secs(10)) => {}
-        }
+    while shared.pause(Duration::from_secs(10)).await {
         if let Err(error) = desk.venue.venue_time().await {
             tracing::debug!(alias = %desk.alias, %error, "the venue's time was not heard");
         }

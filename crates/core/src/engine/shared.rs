@@ -1,16 +1,20 @@
 //! What the engine's tasks share: the journal, the desks, the drivers, the halts in force.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 use super::desk::Desk;
-use super::{Alert, Alerts, CancelError, Event};
+use super::driver::Line;
+use super::{Alert, Alerts, CancelError, Event, LimitError};
 use crate::{
-    Alias, Cause, Change, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderRecord, Scope,
-    Situation, StoreError, Transition, VenueTime,
+    Alias, Cause, Change, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderIntent,
+    OrderRecord, Scope, Situation, StoreError, Transition, VenueTime,
 };
 
 /// What a driver can be told.
@@ -22,13 +26,17 @@ pub(crate) enum Message {
     Cancel(oneshot::Sender<Result<OrderRecord, CancelError>>),
     /// Something around the order changed: decide again.
     Wake,
+    /// The venue may have said something that nobody heard: look soon.
+    Look,
 }
 
 /// The row as its driver knows it, and whether the first send of this process has been answered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Published {
     pub(crate) row: Option<OrderRecord>,
     pub(crate) answered: bool,
+    /// Where it enters, from the check of the limits until there is a row.
+    pub(crate) entering: Option<Alias>,
 }
 
 /// The row once it is as asked, or as it is when its driver lets go first.
@@ -64,6 +72,10 @@ pub(crate) struct Shared {
     pub(crate) desks: HashMap<Alias, Arc<Desk>>,
     pub(crate) drivers: Mutex<HashMap<ClOrdId, DriverHandle>>,
     halts: RwLock<Vec<Halt>>,
+    /// Held from a halt's or a lift's commit until it is in force here, so that engine and journal see them in one order.
+    pub(crate) halting: tokio::sync::Mutex<()>,
+    /// Intents of which nobody knows whether they are on disk.
+    pub(crate) undecided: Mutex<HashSet<ClOrdId>>,
     pub(crate) events: broadcast::Sender<Event>,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) tasks: Mutex<JoinSet<()>>,
@@ -84,6 +96,8 @@ impl Shared {
             desks,
             drivers: Mutex::default(),
             halts: RwLock::new(halts),
+            halting: tokio::sync::Mutex::default(),
+            undecided: Mutex::default(),
             events: broadcast::channel(4096).0,
             phase: watch::channel(Phase::Running).0,
             tasks: Mutex::default(),
@@ -121,12 +135,50 @@ impl Shared {
         tasks.spawn(task);
     }
 
+    pub(crate) fn take_tasks(&self) -> JoinSet<()> {
+        std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Runs a task of the engine that never ends by itself. One that panics, as an adapter may over a venue's bytes, is started anew.
+    pub(crate) fn keep<F>(
+        self: &Arc<Self>,
+        what: &'static str,
+        task: impl Fn() -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let shared = Arc::clone(self);
+        self.spawn(async move {
+            while AssertUnwindSafe(task()).catch_unwind().await.is_err() {
+                tracing::error!("{what} panicked and is started anew");
+                if !shared.pause(Duration::from_secs(1)).await {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Waits; `false` once the engine stops.
+    pub(crate) async fn pause(&self, wait: Duration) -> bool {
+        let mut phase = self.phase.subscribe();
+        tokio::select! {
+            _ = phase.wait_for(|phase| *phase != Phase::Running) => false,
+            () = tokio::time::sleep(wait) => true,
+        }
+    }
+
     pub(crate) fn driver(&self, id: ClOrdId) -> Option<DriverHandle> {
         self.drivers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&id)
             .cloned()
+    }
+
+    /// Leads messages to the next driver of an order.
+    pub(crate) fn replace_driver(&self, id: ClOrdId, handle: &DriverHandle) {
+        let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        drivers.insert(id, handle.clone());
     }
 
     /// Forgets a driver that has ended; one that another task has started since stays.
@@ -204,6 +256,7 @@ impl Shared {
 
     /// Makes a halt durable, then announces it.
     pub(crate) async fn halt(&self, halt: Halt) -> Result<(), StoreError> {
+        let _halting = self.halting.lock().await;
         self.journal.write(self.journal.store().halt(&halt)).await?;
         self.announce(&halt);
         Ok(())
@@ -217,6 +270,7 @@ impl Shared {
         reason: &str,
         at: VenueTime,
     ) -> Result<Vec<Halt>, StoreError> {
+        let _halting = self.halting.lock().await;
         let lifted = self
             .journal
             .write(self.journal.store().lift(lift, who, reason, at))
@@ -255,6 +309,25 @@ impl Shared {
             .collect()
     }
 
+    /// Lifts the halts from doubt at a venue whose orders are settled: a crash or a full disk may have come between the truth and the lift.
+    pub(crate) async fn lift_settled(&self, desk: &Desk, at: VenueTime) -> Result<(), StoreError> {
+        for halt in self.halts() {
+            let HaltCause::Doubt { id, .. } = halt.cause else {
+                continue;
+            };
+            if halt.scope.venue != desk.alias {
+                continue;
+            }
+            let row = self.journal.store().order(id).await?;
+            if row.is_some_and(|row| row.state.is_working() || row.state.is_terminal()) {
+                let lift = Lift::One(halt.scope, halt.cause);
+                self.lift(&lift, "surefill", "the truth arrived", at)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Tells those who watch; nobody may.
     pub(crate) fn tell(&self, event: Event) {
         drop(self.events.send(event));
@@ -277,15 +350,30 @@ impl Shared {
         });
     }
 
-    pub(crate) fn open_orders(&self, alias: &Alias) -> usize {
+    /// Checks an intent against the limits; when it passes, it counts among the open orders from here on.
+    pub(crate) fn admit(
+        &self,
+        desk: &Desk,
+        intent: &OrderIntent,
+        line: &Line,
+    ) -> Result<(), LimitError> {
+        // Racing entries count each other, because each is counted before the next is checked.
         let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = drivers.values().filter(|driver| {
+        let is_open = |driver: &&DriverHandle| {
             let published = driver.published.borrow();
-            published
-                .row
-                .as_ref()
-                .is_some_and(|row| row.alias() == alias && !row.state.is_terminal())
-        });
-        open.count()
+            match &published.row {
+                Some(row) => *row.alias() == desk.alias && !row.state.is_terminal(),
+                None => published.entering.as_ref() == Some(&desk.alias),
+            }
+        };
+        let limited = desk.limits.max_open_orders.is_some();
+        let open = if limited {
+            drivers.values().filter(is_open).count()
+        } else {
+            0
+        };
+        desk.limits.check(intent, open)?;
+        line.enters(desk.alias.clone());
+        Ok(())
     }
 }

@@ -125,6 +125,10 @@ pub(crate) async fn keep_sweeping(shared: Arc<Shared>, desk: Arc<Desk>) {
         if let Err(error) = shared.sweep(&desk).await {
             tracing::warn!(alias = %desk.alias, %error, "the fills could not be swept");
         }
+        let at = desk.clock.read().map(|reading| reading.now);
+        if let Err(error) = shared.lift_settled(&desk, at.unwrap_or_default()).await {
+            tracing::error!(alias = %desk.alias, %error, "a halt could not be lifted");
+        }
         tokio::select! {
             _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
             () = tokio::time::sleep(period) => {}

@@ -9,13 +9,13 @@ use tokio::sync::Notify;
 
 use crate::fake_venue::{Do, FakeVenue, by_key, profile};
 
-const BOUND: Duration = Duration::from_secs(20);
+pub(crate) const BOUND: Duration = Duration::from_secs(20);
 
-fn qty(text: &str) -> Qty {
+pub(crate) fn qty(text: &str) -> Qty {
     text.parse().unwrap()
 }
 
-fn intent(venue: &FakeVenue, strategy: &str) -> OrderIntent {
+pub(crate) fn intent(venue: &FakeVenue, strategy: &str) -> OrderIntent {
     let decision = Decision::new(strategy, venue.now_ms());
     let amount = Amount::Base(qty("0.03"));
     OrderIntent::limit(
@@ -28,7 +28,7 @@ fn intent(venue: &FakeVenue, strategy: &str) -> OrderIntent {
     )
 }
 
-async fn start(store: &MemoryStore, venue: &FakeVenue) -> (Engine, RecoveryReport) {
+pub(crate) async fn start(store: &MemoryStore, venue: &FakeVenue) -> (Engine, RecoveryReport) {
     *venue.0.journal.lock().unwrap() = Some(store.clone());
     Cold::new(store.clone())
         .venue("v", venue.clone())
@@ -37,14 +37,14 @@ async fn start(store: &MemoryStore, venue: &FakeVenue) -> (Engine, RecoveryRepor
         .expect("recovered")
 }
 
-async fn within<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(BOUND, future)
         .await
         .expect("within the bound")
 }
 
 /// Waits until the condition holds, up to the bound.
-async fn until(mut holds: impl AsyncFnMut() -> bool) {
+pub(crate) async fn until(mut holds: impl AsyncFnMut() -> bool) {
     let ends = tokio::time::Instant::now() + BOUND;
     while !holds().await {
         assert!(
@@ -56,7 +56,7 @@ async fn until(mut holds: impl AsyncFnMut() -> bool) {
 }
 
 /// The promises that hold after every test.
-async fn referee(venue: &FakeVenue) {
+pub(crate) async fn referee(venue: &FakeVenue) {
     assert!(
         by_key(venue).values().all(|count| *count == 1),
         "two orders for one intent: {:?}",
@@ -525,7 +525,8 @@ async fn another_accounts_keys_are_refused_on_a_bound_alias() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "v is bound to account fake:test:1001, and the keys in use are those of fake:test:1002: use the keys of fake:test:1001, or another name and journal"
+        "v is bound to account fake:test:1001, and the keys in use are those of fake:test:1002: \
+         use the keys of fake:test:1001, or another name and journal"
     );
 }
 
@@ -601,8 +602,8 @@ async fn a_closed_journal_sends_nothing_and_lets_cancels_out() {
     store.close().await.unwrap();
     let error = within(engine.place(intent(&venue, "t"))).await.unwrap_err();
     assert!(
-        matches!(error, PlaceError::Journal(StoreError::Closed)),
-        "{error}"
+        matches!(error, PlaceError::Undecided(StoreError::Closed)),
+        "what cannot be read may have been placed before: {error}"
     );
     let error = within(engine.cancel(placed.order().id()))
         .await

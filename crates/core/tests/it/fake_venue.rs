@@ -54,6 +54,18 @@ pub(crate) struct State {
     pub(crate) down: AtomicBool,
     /// A cancel is taken and changes nothing.
     pub(crate) cancels_lost: AtomicBool,
+    /// No stream can be opened, for now.
+    pub(crate) streams_fail: AtomicBool,
+    /// The open orders cannot be listed, for now.
+    pub(crate) lists_fail: AtomicBool,
+    /// So many of the next lookups panic, as an adapter with a fault does.
+    pub(crate) lookups_panic: AtomicU32,
+    /// So many of the next lists of fills panic.
+    pub(crate) fills_panic: AtomicU32,
+    /// So many of the next requests panic while they are built.
+    pub(crate) prepares_panic: AtomicU32,
+    /// The venue is said to remember the bytes.
+    pub(crate) replayable: AtomicBool,
     pub(crate) window: Duration,
     pub(crate) profile: VenueProfile,
     pub(crate) account: String,
@@ -125,6 +137,12 @@ impl FakeVenue {
             lookups_fail: AtomicBool::new(false),
             down: AtomicBool::new(false),
             cancels_lost: AtomicBool::new(false),
+            streams_fail: AtomicBool::new(false),
+            lists_fail: AtomicBool::new(false),
+            lookups_panic: AtomicU32::new(0),
+            fills_panic: AtomicU32::new(0),
+            prepares_panic: AtomicU32::new(0),
+            replayable: AtomicBool::new(false),
             window,
             profile,
             account: "1001".to_owned(),
@@ -306,6 +324,7 @@ impl Venue for Connected {
         intent: &OrderIntent,
         ticket: &Ticket,
     ) -> Result<Attempt, PrepareError> {
+        panic_if(&self.venue.0.prepares_panic);
         let Amount::Base(qty) = intent.amount else {
             panic!("base only")
         };
@@ -318,7 +337,7 @@ impl Venue for Connected {
                 FenceRule::Clock { .. } => Fence::Clock(ticket.now.after(self.venue.0.window)),
                 FenceRule::None | FenceRule::Height { .. } => Fence::None,
             },
-            replayable: false,
+            replayable: self.venue.0.replayable.load(Ordering::Acquire),
             revocable: false,
             rebuildable: true,
         })
@@ -377,6 +396,7 @@ impl Venue for Connected {
     async fn lookup(&self, order: &OrderRecord) -> Lookup {
         let venue = &self.venue.0;
         venue.lookups.fetch_add(1, Ordering::AcqRel);
+        panic_if(&venue.lookups_panic);
         if venue.lookups_fail.load(Ordering::Acquire) {
             return Lookup::Inconclusive(UnknownCause::new("scripted"));
         }
@@ -439,6 +459,9 @@ impl Venue for Connected {
 
     async fn open_orders(&self, _: Option<&Symbol>) -> Result<Snapshot<ExecReport>, VenueError> {
         self.up()?;
+        if self.venue.0.lists_fail.load(Ordering::Acquire) {
+            return Err(VenueError::Unreachable("timed out".into()));
+        }
         let open = self
             .venue
             .held()
@@ -466,6 +489,7 @@ impl Venue for Connected {
         _: Option<&Symbol>,
         _: VenueTime,
     ) -> Result<Snapshot<(Handle, Fill)>, VenueError> {
+        panic_if(&self.venue.0.fills_panic);
         self.up()?;
         let held = self.venue.held();
         let fills = held.iter().flat_map(|held| {
@@ -482,6 +506,9 @@ impl Venue for Connected {
     }
 
     async fn follow(&self) -> Result<BoxStream<'static, VenueEvent>, VenueError> {
+        if self.venue.0.streams_fail.load(Ordering::Acquire) {
+            return Err(VenueError::Unreachable("no stream for now".into()));
+        }
         let events = self.venue.0.stream.lock().unwrap().take();
         let events = events.ok_or(VenueError::Unsupported("a stream"))?;
         let next = |mut events: tokio::sync::mpsc::UnboundedReceiver<VenueEvent>| async move {
@@ -502,6 +529,14 @@ impl Venue for Connected {
         self.ctx.clock.observe(mark, now);
         Ok(now)
     }
+}
+
+/// Panics as often as the counter says.
+fn panic_if(left: &AtomicU32) {
+    let counted = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| {
+        left.checked_sub(1)
+    });
+    assert!(counted.is_err(), "scripted");
 }
 
 /// Orders by key, for tests that count.

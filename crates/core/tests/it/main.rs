@@ -12,7 +12,9 @@
 
 mod decide_walk;
 mod engine;
+mod engine_races;
 mod fake_venue;
+mod flaky_store;
 mod kit;
 mod power_cut;
 mod quantities;

@@ -7,10 +7,11 @@ use super::{
     create::{check_price, check_qty},
     params::Params,
     reply::Code,
+    stream,
     venue::Bybit,
 };
 use crate::{
-    core::{Core, Happening, NewOrder, Order, OrderNo, Refusal, What},
+    core::{Core, Happening, NewOrder, OrdStatus, Order, OrderNo, Refusal, What},
     edge::Venue,
 };
 
@@ -130,7 +131,10 @@ pub(super) fn amend(venue: &Bybit, uid: &str, amend: &Amend) -> Result<Value, Co
         "spot" => Code::spot(Refusal::NotOpen),
         _ => Code::new(110_001, "order not exists or too late to replace"),
     };
-    let order = find(venue, uid, &amend.target).ok_or_else(too_late)?;
+    let Some(order) = find(venue, uid, &amend.target, OrdStatus::is_open) else {
+        let ended = lost_race(venue, uid, &amend.target).ok_or_else(too_late)?;
+        return Ok(receipt(venue, &ended));
+    };
     let what = What::Amend {
         order: order.no,
         order_qty: amend.order_qty,
@@ -145,8 +149,14 @@ pub(super) fn amend(venue: &Bybit, uid: &str, amend: &Amend) -> Result<Value, Co
 
 pub(super) fn cancel(venue: &Bybit, uid: &str, target: &Target) -> Result<Value, Code> {
     let category = category_of(&target.instrument);
-    let order =
-        find(venue, uid, target).ok_or_else(|| venue.refused(category, Refusal::UnknownOrder))?;
+    let Some(order) = find(venue, uid, target, OrdStatus::is_open) else {
+        let ended = lost_race(venue, uid, target)
+            .ok_or_else(|| venue.refused(category, Refusal::UnknownOrder))?;
+        if ended.status == OrdStatus::Filled {
+            stream::filled_again(venue, &ended);
+        }
+        return Ok(receipt(venue, &ended));
+    };
     match refusal(&apply(venue, What::Cancel { order: order.no })?) {
         Some(refusal) => Err(venue.refused(category, refusal)),
         None => Ok(receipt(venue, &order)),
@@ -189,8 +199,19 @@ pub(super) fn cancel_all(venue: &Bybit, uid: &str, scope: &Scope) -> Result<Valu
     Ok(json!({ "list": list, "success": "1" }))
 }
 
-/// `orderId` wins over `orderLinkId`; of several orders with one link id the newest open one is meant.
-fn find(venue: &Bybit, uid: &str, target: &Target) -> Option<Order> {
+/// The ended order that a cancel or amend came too late for, if that is to be acked.
+fn lost_race(venue: &Bybit, uid: &str, target: &Target) -> Option<Order> {
+    let ended = find(venue, uid, target, |status| !status.is_open())?;
+    venue.loses_race().then_some(ended)
+}
+
+/// `orderId` wins over `orderLinkId`; of several orders with one link id the newest that fits is meant.
+fn find(
+    venue: &Bybit,
+    uid: &str,
+    target: &Target,
+    fits: impl Fn(OrdStatus) -> bool,
+) -> Option<Order> {
     let world = venue.stage().world();
     let core = world.core();
     let numbers: Vec<OrderNo> = match (&target.order_id, &target.link_id) {
@@ -199,7 +220,7 @@ fn find(venue: &Bybit, uid: &str, target: &Target) -> Option<Order> {
         (None, None) => Vec::new(),
     };
     let own = |order: &&Order| {
-        order.account == uid && order.instrument == target.instrument && order.status.is_open()
+        order.account == uid && order.instrument == target.instrument && fits(order.status)
     };
     numbers
         .iter()

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{account, ids::VenueIds, rows};
+use super::{account, ids::VenueIds, rows, venue::Bybit};
 use crate::{
-    core::{Core, Event, Fill, Happening, OrderNo},
-    edge::Push,
+    core::{Core, Event, Fill, Happening, Order, OrderNo},
+    edge::{Push, Venue},
 };
 
 /// The pushes of one command's events: fills, then orders as they stand now, then positions and wallets.
@@ -108,6 +108,33 @@ pub(super) fn pushes(ids: VenueIds, core: &Core, events: &[Event]) -> Vec<Push> 
         }
     }
     said
+}
+
+/// Says once more that an order is filled, because a cancel of it came too late. Shape: vector `ws-19`.
+pub(super) fn filled_again(venue: &Bybit, order: &Order) {
+    let world = venue.stage().world();
+    let core = world.core();
+    let Some(instrument) = core.instruments().get(&order.instrument) else {
+        return;
+    };
+    let mut row = rows::pushed_order(venue.ids(), order, instrument);
+    if let Some(row) = row.as_object_mut() {
+        row.insert("cancelType".to_owned(), json!("CancelByUser"));
+        row.insert(
+            "rejectReason".to_owned(),
+            json!("EC_OrigClOrdIDDoesNotExist"),
+        );
+    }
+    venue.stage().pushes.say(Push {
+        account: order.account.clone(),
+        topic: "order",
+        category: instrument.category.clone(),
+        // No event is behind it, so it is newer than every subscription.
+        seq: u64::MAX,
+        at_ms: venue.now_ms(),
+        id: venue.ids().message(core.seq(), order.no.0),
+        rows: vec![row],
+    });
 }
 
 /// Fields of a row that another one has under the same names.

@@ -42,6 +42,8 @@ pub(super) struct Bybit {
     ip_limit: AtomicU32,
     /// Answers of the trade socket that are to come without a `reqId`.
     nameless: AtomicU64,
+    /// Cancels and amends of ended orders that are to be acked as if they had lost a race.
+    lost_races: AtomicU64,
     /// What a used id is answered with on spot.
     spot_duplicate: AtomicU32,
     /// Sockets and socket answers so far.
@@ -79,6 +81,7 @@ impl Bybit {
             ack_ms: AtomicU64::new(0),
             ip_limit: AtomicU32::new(0),
             nameless: AtomicU64::new(0),
+            lost_races: AtomicU64::new(0),
             spot_duplicate: AtomicU32::new(170_141),
             numbers: AtomicU64::new(0),
             wiped_seq,
@@ -95,6 +98,14 @@ impl Bybit {
 
     pub(super) fn wiped_seq(&self) -> u64 {
         self.wiped_seq.load(Ordering::Relaxed)
+    }
+
+    /// Whether this cancel or amend of an ended order is acked all the same.
+    pub(super) fn loses_race(&self) -> bool {
+        let take = |left: u64| left.checked_sub(1);
+        self.lost_races
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .is_ok()
     }
 
     /// What the engine's refusal is called in a category.
@@ -285,8 +296,12 @@ impl Venue for Bybit {
             Some(110_072) => Some(110_072),
             Some(other) => return Err(Wrong::value("spot_duplicate", &Value::from(other))),
         };
+        let lost_races = fields.whole("lost_races")?;
         let nameless = fields.whole("socket_error_without_reqid")?;
         fields.done()?;
+        if let Some(lost_races) = lost_races {
+            self.lost_races.store(lost_races, Ordering::Relaxed);
+        }
         if let Some(ip_limit) = ip_limit {
             self.ip_limit.store(ip_limit, Ordering::Relaxed);
         }

@@ -44,7 +44,7 @@ impl Pushes {
     }
 
     /// Says it to all who listen.
-    pub(super) fn say(&self, push: Push) {
+    pub(crate) fn say(&self, push: Push) {
         // Nobody may be there to hear it.
         drop(self.0.send(Arc::new(push)));
     }

@@ -1,6 +1,6 @@
 //! One WebSocket: frames in, answers and pushes out, and the ways in which streams break.
 
-use std::{sync::Arc, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::{
     net::TcpStream,
     sync::{broadcast::error::RecvError, mpsc, watch},
+    time::Sleep,
 };
 use tokio_tungstenite::{
     WebSocketStream, accept_async,
@@ -56,6 +57,10 @@ struct Late {
     due_ms: u64,
 }
 
+/// How long an answer to a frame is on its way: some clients prepare for it only after they have sent the frame.
+const WAY_BACK: Duration = Duration::from_millis(10);
+/// How long a client may leave its socket unread.
+const MOST_UNREAD: Duration = Duration::from_secs(5);
 /// How long a push that is to be overtaken waits for another one, if the fault does not say.
 const REORDER_MS: u64 = 1_000;
 
@@ -73,13 +78,17 @@ pub(super) async fn serve<V: Venue>(
     let seq = stage
         .requests
         .came(stage.clock.now_ms(), Op::Other, "GET", path, None);
-    let mut socket = match accept_async(stream).await {
+    let accepted = tokio::select! {
+        accepted = accept_async(stream) => accepted,
+        changed = power.changed() => return drop(changed),
+    };
+    let mut socket = match accepted {
         Ok(socket) => socket,
         Err(error) => return tracing::debug!(%error, "no handshake"),
     };
     stage.requests.answered(seq, 101);
     let mut pushes = stage.pushes.listen();
-    let (out, mut outs) = mpsc::unbounded_channel();
+    let (out, mut outs) = way_back();
     let mut late: Option<Late> = None;
     let mut deaf_until_ms = 0;
     let mut heard_ms = stage.clock.now_ms();
@@ -147,7 +156,7 @@ pub(super) async fn serve<V: Venue>(
                     Some(Err(error)) => return tracing::debug!(%error, "socket ended"),
                 };
                 match venue.hear(&mut session, &text) {
-                    Heard::Say(text) => if !say(&mut socket, text).await { return },
+                    Heard::Say(text) => leave(&out, Out::Text(text)),
                     Heard::Called(called) => call(&venue, *called, out.clone()),
                 }
             }
@@ -155,9 +164,10 @@ pub(super) async fn serve<V: Venue>(
     }
 }
 
-/// Sends one text; false when nobody is there any more.
+/// Sends one text; false when nobody is there any more, or nobody reads.
 async fn say(socket: &mut Socket, text: String) -> bool {
-    socket.send(Message::text(text)).await.is_ok()
+    let sending = tokio::time::timeout(MOST_UNREAD, socket.send(Message::text(text)));
+    matches!(sending.await, Ok(Ok(())))
 }
 
 async fn close(socket: &mut Socket) {
@@ -170,8 +180,32 @@ async fn close(socket: &mut Socket) {
     drop(tokio::time::timeout(Duration::from_secs(1), socket.next()).await);
 }
 
+/// What tasks of a socket leave by it, each with its time on the way.
+type Leaving = mpsc::UnboundedSender<(Pin<Box<Sleep>>, Out)>;
+
+/// The way back to a socket: what leaves first arrives first.
+fn way_back() -> (Leaving, mpsc::UnboundedReceiver<Out>) {
+    let (leaving, mut left) = mpsc::unbounded_channel::<(Pin<Box<Sleep>>, Out)>();
+    let (arriving, arrived) = mpsc::unbounded_channel();
+    let carrying = async move {
+        while let Some((way, out)) = left.recv().await {
+            way.await;
+            if arriving.send(out).is_err() {
+                return;
+            }
+        }
+    };
+    drop(tokio::spawn(carrying));
+    (leaving, arrived)
+}
+
+/// Hands an answer to its socket, which may have gone; what was done stays.
+fn leave(leaving: &Leaving, out: Out) {
+    drop(leaving.send((Box::pin(tokio::time::sleep(WAY_BACK)), out)));
+}
+
 /// Acts upon a frame: at once and in the order of the frames, or, under a fault or a drain, beside it.
-fn call<V: Venue>(venue: &Arc<V>, called: Called, out: mpsc::UnboundedSender<Out>) {
+fn call<V: Venue>(venue: &Arc<V>, called: Called, out: Leaving) {
     let stage = venue.stage();
     let Called { request, tag } = called;
     let op = venue.op(&Method::POST, &request.path, "");
@@ -185,9 +219,8 @@ fn call<V: Venue>(venue: &Arc<V>, called: Called, out: mpsc::UnboundedSender<Out
     if shot.is_none() && at_once(&**venue, &request) {
         let reply = act_now(&**venue, seq, &request);
         stage.requests.answered(seq, reply.status);
-        // The socket may have gone; the act stays.
-        drop(out.send(Out::Text(venue.answer(&tag, &reply))));
-        return;
+        let text = venue.answer(&tag, &reply);
+        return leave(&out, Out::Text(text));
     }
     let again = shot
         .filter(|shot| shot.doing == Do::Duplicate)
@@ -196,10 +229,10 @@ fn call<V: Venue>(venue: &Arc<V>, called: Called, out: mpsc::UnboundedSender<Out
     let acting = async move {
         let ms = shot.map_or(0, |shot| shot.ms);
         let reply = match shot.map_or(Do::Hold, |shot| shot.doing) {
-            Do::Refuse | Do::ResetBefore => return drop(out.send(Out::Reset)),
+            Do::Refuse | Do::ResetBefore => return leave(&out, Out::Reset),
             Do::ResetAfter => {
                 act_by(&venue, seq, request, ms).await;
-                return drop(out.send(Out::Reset));
+                return leave(&out, Out::Reset);
             }
             Do::DropAnswer => return drop(act(&venue, seq, request, ms).await),
             Do::Status(code) => Reply::page(code),
@@ -235,7 +268,7 @@ fn call<V: Venue>(venue: &Arc<V>, called: Called, out: mpsc::UnboundedSender<Out
             Some(Do::Garbage) => "\u{1}{\"retCode\":0,,\u{fffd}garbage".clone_into(&mut text),
             Some(_) | None => {}
         }
-        drop(out.send(Out::Text(text)));
+        leave(&out, Out::Text(text));
     };
     drop(tokio::spawn(acting));
 }

@@ -275,3 +275,23 @@ async fn a_ban_keeps_sockets_out_and_leaves_open_ones_alone() {
     Socket::open(&sim, "/v5/public/linear").await.unwrap_err();
     assert!(socket.is_silent().await);
 }
+
+#[tokio::test]
+async fn a_cancel_that_lost_its_race_is_acked_and_the_fill_is_said_twice() {
+    let sim = Sim::start().await;
+    sim.create("x").await.unwrap();
+    sim.set("/fill", json!({ "cl_ord_id": "x", "qty": "0.03" }))
+        .await;
+    let mut socket = Socket::listening(&sim, &["order"]).await;
+    let x = json!({ "category": "linear", "symbol": "BTCUSDT", "orderLinkId": "x" });
+    assert_eq!(sim.post("/v5/order/cancel", &x).await.code(), 110_001);
+    sim.set("/venue", json!({ "lost_races": 1 })).await;
+    assert_eq!(sim.post("/v5/order/cancel", &x).await.code(), 0);
+    let again = socket.next().await;
+    same_shape("again", &again, &frame_of("ws-19"));
+    let (row, wanted) = (&again["data"][0], &frame_of("ws-19")["data"][0]);
+    for name in ["orderStatus", "cancelType", "rejectReason", "cumExecQty"] {
+        assert_eq!(row[name], wanted[name], "{name}");
+    }
+    assert_eq!(sim.post("/v5/order/cancel", &x).await.code(), 110_001);
+}

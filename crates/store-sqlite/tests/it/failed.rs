@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
 use surefill_conformance::store::Draft;
 use surefill_core::{Begun, NonceScope, Store, StoreError};
@@ -140,4 +141,30 @@ async fn all_of_a_failed_group_are_told() {
     }
     let next = SqliteStore::open(file(&image(&dir, None))).unwrap();
     assert_eq!(next.unfinished().await.unwrap().len(), 1);
+}
+
+/// A stopped process that holds the write lock must not keep a hundred cancels waiting one after the other.
+#[tokio::test]
+async fn a_lock_that_is_held_holds_up_a_group_once() {
+    let dir = TempDir::new().unwrap();
+    let store = SqliteStore::open(file(&dir)).unwrap();
+    store.begin(Draft::new(0).begin()).await.unwrap();
+    let other = rusqlite::Connection::open(file(&dir)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut group = JoinSet::new();
+    for n in 1..=8 {
+        let one = store.clone();
+        group.spawn(async move { one.begin(Draft::new(n).begin()).await });
+    }
+    // At most two waits of five seconds: the first may have been alone in its group.
+    let told = tokio::time::timeout(Duration::from_secs(20), group.join_all());
+    for told in told.await.expect("told in time") {
+        assert!(
+            matches!(told, Err(StoreError::NotWritable { .. })),
+            "{told:?}"
+        );
+    }
+    other.execute_batch("ROLLBACK").unwrap();
+    let begun = store.begin(Draft::new(1).begin()).await.unwrap();
+    assert!(matches!(begun, Begun::Inserted(_)), "{begun:?}");
 }
