@@ -22,7 +22,7 @@ async fn lists_that_fail_for_a_while() {
         ("fills", "throttle"),
     ];
     let runs = whiles.map(|(op, doing)| async move {
-        let stage = Stage::new().await;
+        let stage = Stage::without_stream().await;
         let bot = stage.bot().await;
         for create in ["reset_before", "reset_after"] {
             stage.fault("create", create, 0).await;
@@ -43,7 +43,7 @@ async fn lists_that_fail_for_a_while() {
 #[tokio::test]
 async fn lists_that_fail_past_the_cap() {
     let runs = ["reset_before", "act_then_status:504"].map(|create| async move {
-        let stage = Stage::new().await;
+        let stage = Stage::without_stream().await;
         let venue = stage.venue().with_cap(Duration::from_millis(400));
         let bot = bot_at(&stage, venue).await;
         stage.fault("create", create, 0).await;
@@ -121,20 +121,21 @@ async fn lists_that_do_not_show_the_order() {
     let mut runs = Vec::new();
     for from in lists {
         for fate in [Fate::Rests, Fate::Fills] {
+            runs.push(hidden(from, fate, "reset_after", true));
             for create in ["hold", "reset_after", "reset_before"] {
-                runs.push(hidden(from, fate, create));
+                runs.push(hidden(from, fate, create, false));
             }
         }
     }
     // Not all at once, so that a window of 300 ms is enough.
     while !runs.is_empty() {
-        let next: Vec<_> = runs.drain(..runs.len().min(10)).collect();
+        let next: Vec<_> = runs.drain(..runs.len().min(14)).collect();
         futures_util::future::join_all(next).await;
     }
 }
 
-async fn hidden(from: &[&str], fate: Fate, create: &str) {
-    let stage = Stage::new().await;
+async fn hidden(from: &[&str], fate: Fate, create: &str, streams: bool) {
+    let stage = Stage::with_stream(streams).await;
     let bot = stage.bot().await;
     let intent = stage.intent("first", fate).await;
     let id = id_of(&intent);
@@ -157,7 +158,7 @@ async fn hidden(from: &[&str], fate: Fate, create: &str) {
 /// An order that fills, and one that is canceled, is in no list for a moment: no new attempt, and no end without the venue's word.
 #[tokio::test]
 async fn an_order_between_two_lists() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     let intent = stage.intent("filled", Fate::Rests).await;
     let id = id_of(&intent);

@@ -168,6 +168,9 @@ fn one_story(
     if row.watch.is_some() {
         return Err("watched on".to_owned());
     }
+    if row.cancel_requested && !row.state.is_terminal() {
+        return Err("its cancel has not ended".to_owned());
+    }
     let Some(there) = there else {
         return match row.state {
             OrdState::Canceled | OrdState::Rejected if row.order_ids.is_empty() => Ok(()),

@@ -30,7 +30,8 @@ async fn it_dies_while_a_create_is_on_its_way() {
                 bot.crash();
                 let bot = stage.bot().await;
                 let recovered = &bot.report.venues[&ALIAS.into()];
-                assert_eq!(recovered.checked, 1, "{recovered:?}");
+                // A stream may have told the end of it before the bot died.
+                assert!(recovered.checked <= 1, "{recovered:?}");
                 // The strategy, restarted as well, decides the same again: it gets the order that is there.
                 let again = bot.place(intent.clone()).await.expect("known");
                 assert_eq!(again.order().id(), id_of(&intent));

@@ -44,17 +44,27 @@ impl Fate {
 pub(crate) struct Stage {
     sim: Handle,
     dir: TempDir,
+    streams: bool,
 }
+
+/// Nothing listens there.
+const NOBODY: &str = "ws://127.0.0.1:1";
 
 impl Stage {
     pub(crate) async fn new() -> Self {
-        Self::with(Config::default()).await
+        Self::with_stream(true).await
     }
 
-    pub(crate) async fn with(config: Config) -> Self {
+    /// Bots reach no stream: what they know they have asked for.
+    pub(crate) async fn without_stream() -> Self {
+        Self::with_stream(false).await
+    }
+
+    pub(crate) async fn with_stream(streams: bool) -> Self {
         Self {
-            sim: start(config).await.expect("a venue"),
+            sim: start(Config::default()).await.expect("a venue"),
             dir: TempDir::new().expect("a folder"),
+            streams,
         }
     }
 
@@ -67,9 +77,12 @@ impl Stage {
     }
 
     pub(crate) fn venue_of(&self, keys: Keys) -> Bybit {
-        Bybit::simulator(&self.sim.url(), keys)
-            .without_stream()
-            .with_timing(timing())
+        let venue = Bybit::simulator(&self.sim.url(), keys).with_timing(timing());
+        if self.streams {
+            venue
+        } else {
+            venue.with_ws_url(NOBODY)
+        }
     }
 
     /// Opens the journal, once whoever died has let go of it.

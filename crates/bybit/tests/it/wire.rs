@@ -35,13 +35,18 @@ const fn lost(doing: &'static str) -> Fault {
     }
 }
 
-/// Both fates at once, each with a venue of its own.
+/// Both fates at once, with and without a stream, each with a venue of its own.
 async fn exactly_one(fault: Fault) {
-    tokio::join!(one_of(fault, Fate::Rests), one_of(fault, Fate::Fills));
+    tokio::join!(
+        one_of(fault, Fate::Rests, true),
+        one_of(fault, Fate::Fills, true),
+        one_of(fault, Fate::Rests, false),
+        one_of(fault, Fate::Fills, false),
+    );
 }
 
-async fn one_of(fault: Fault, fate: Fate) {
-    let stage = Stage::new().await;
+async fn one_of(fault: Fault, fate: Fate, streams: bool) {
+    let stage = Stage::with_stream(streams).await;
     let bot = stage.bot().await;
     stage.fault("create", fault.doing, fault.ms).await;
     let intent = stage.intent("first", fate).await;
@@ -237,7 +242,7 @@ async fn one_thing_after_the_other() {
 /// halts, and nothing more is placed. Without the venue's rule there are two, which is what the referee looks for elsewhere.
 #[tokio::test]
 async fn a_venue_that_breaks_its_word_is_found_out() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     stage.post("/rules", json!({"duplicate": "accepted"})).await;
     let intent = stage.intent("first", Fate::Rests).await;
