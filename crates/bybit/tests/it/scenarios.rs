@@ -3,6 +3,8 @@
 //!
 //! Each ends with the referee: one order for a decision at most, the venue's state, fills booked once each, and no send under a halt.
 
+use std::time::Duration;
+
 use surefill_core::{ClOrdId, OrdState, Order, PlaceError};
 
 use crate::bot::Bot;
@@ -12,6 +14,14 @@ mod cancels;
 mod channels;
 mod lost_answers;
 mod restarts;
+
+/// A bot that has many orders: asked for as often as one or two, they would use up the venue's rate.
+async fn calm(stage: &Stage) -> Bot {
+    stage.bot_at(stage.venue().with_poll(CALM)).await
+}
+
+/// How often each of many orders is asked for.
+const CALM: Duration = Duration::from_millis(500);
 
 /// All the lists in which an order can show.
 const LISTS: [&str; 3] = ["open", "closed", "fills"];

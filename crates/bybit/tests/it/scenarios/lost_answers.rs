@@ -7,7 +7,7 @@ use serde_json::json;
 use surefill_bybit::{Timing, id};
 use surefill_core::{AccountId, ClOrdId, Cold, Decision, OrdState, Side};
 
-use super::{LISTS, becomes, blocked, taken};
+use super::{CALM, LISTS, becomes, blocked, calm, taken};
 use crate::bot::{Bot, settled};
 use crate::referee::judge;
 use crate::stage::{ALIAS, Fate, Stage, id_of, until};
@@ -16,7 +16,7 @@ use crate::world::timing;
 #[tokio::test]
 async fn scenario_01_one_of_five_times_out() {
     let stage = Stage::new().await;
-    let bot = stage.bot().await;
+    let bot = calm(&stage).await;
     for strategy in ["1", "2", "3", "4"] {
         let order = bot.order(stage.intent(strategy, Fate::Rests).await).await;
         settled(&order).await;
@@ -59,7 +59,7 @@ async fn scenario_04_lookups_fail_for_six_live_orders() {
         receive_window_ms: 2_000,
         ..timing()
     };
-    let venue = stage.venue().with_timing(wide);
+    let venue = stage.venue().with_timing(wide).with_poll(CALM);
     let cold = Cold::new(stage.open().await)
         .venue(ALIAS, venue.with_cap(Duration::from_secs(3)))
         .doubt_blocks_at_the_cap();
@@ -108,7 +108,7 @@ async fn scenario_04_lookups_fail_for_six_live_orders() {
 #[tokio::test]
 async fn scenario_05_lost_each_cycle() {
     let stage = Stage::new().await;
-    let bot = stage.bot().await;
+    let bot = calm(&stage).await;
     for cycle in 1..=3 {
         stage.fault("create", "reset_after", 0).await;
         stage.faults("lookup", "reset_before", 0, 100_000).await;

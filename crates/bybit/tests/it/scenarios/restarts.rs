@@ -3,7 +3,7 @@
 use surefill_core::{OrdState, PlaceError, Scope};
 use tokio::task::JoinSet;
 
-use super::{becomes, booked, taken};
+use super::{becomes, booked, calm, taken};
 use crate::bot::{Bot, settled};
 use crate::crowd::insist;
 use crate::referee::judge;
@@ -138,7 +138,7 @@ async fn refused(stage: &Stage, bot: &Bot) {
 #[tokio::test]
 async fn scenario_41_power_loss_amid_ten_orders() {
     let stage = Stage::new().await;
-    let bot = stage.bot().await;
+    let bot = calm(&stage).await;
     let mut intents = Vec::new();
     for n in 0..10 {
         let fate = [Fate::Rests, Fate::Fills][n % 2];
@@ -154,7 +154,7 @@ async fn scenario_41_power_loss_amid_ten_orders() {
     }
     stage.asked("create", 5).await;
     bot.crash();
-    let bot = stage.bot().await;
+    let bot = calm(&stage).await;
     let mut placing = JoinSet::new();
     for intent in &intents {
         placing.spawn(insist(bot.engine(), intent.clone()));
