@@ -102,7 +102,10 @@ async fn run(seed: u64, streams: bool) {
 }
 
 /// What a strategy does: a refusal by doubt or by its halt sent nothing, so it is asked again.
-async fn insist(engine: surefill_core::Engine, intent: OrderIntent) -> surefill_core::Order {
+pub(crate) async fn insist(
+    engine: surefill_core::Engine,
+    intent: OrderIntent,
+) -> surefill_core::Order {
     loop {
         match engine.place(intent.clone()).await {
             Ok(placed) => return placed.order().clone(),

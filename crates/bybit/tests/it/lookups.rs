@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use surefill_bybit::Bybit;
-use surefill_core::{Cold, HaltCause, Lacking, OrdState, PlaceError, Scope};
+use surefill_core::{HaltCause, Lacking, OrdState, PlaceError, Scope};
 
-use crate::bot::{Bot, settled};
+use crate::bot::settled;
 use crate::referee::judge;
 use crate::stage::{ALIAS, Fate, Stage, id_of, until};
 
@@ -45,7 +44,7 @@ async fn lists_that_fail_past_the_cap() {
     let runs = ["reset_before", "act_then_status:504"].map(|create| async move {
         let stage = Stage::without_stream().await;
         let venue = stage.venue().with_cap(Duration::from_millis(400));
-        let bot = bot_at(&stage, venue).await;
+        let bot = stage.bot_at(venue).await;
         stage.fault("create", create, 0).await;
         stage.faults("lookup", "status:502", 0, 100_000).await;
         let intent = stage.intent("first", Fate::Rests).await;
@@ -258,9 +257,4 @@ async fn a_venue_that_is_down() {
         assert_eq!(stage.creates().await, 1);
     };
     tokio::join!(before, during);
-}
-
-async fn bot_at(stage: &Stage, venue: Bybit) -> Bot {
-    let cold = Cold::new(stage.open().await).venue(ALIAS, venue);
-    Bot::start(cold).await.expect("recovered")
 }

@@ -85,6 +85,11 @@ impl Stage {
         }
     }
 
+    /// A venue whose pushes are heard as well.
+    pub(crate) fn streaming(&self) -> Bybit {
+        Bybit::simulator(&self.sim.url(), keys()).with_timing(timing())
+    }
+
     /// Opens the journal, once whoever died has let go of it.
     pub(crate) async fn open(&self) -> SqliteStore {
         self.open_with(Options::default).await
@@ -111,6 +116,12 @@ impl Stage {
         Bot::start(Cold::new(store).venue(ALIAS, self.venue()))
             .await
             .expect("recovered")
+    }
+
+    /// A bot that trades through this adapter, over the journal on disk.
+    pub(crate) async fn bot_at(&self, venue: Bybit) -> Bot {
+        let cold = Cold::new(self.open().await).venue(ALIAS, venue);
+        Bot::start(cold).await.expect("recovered")
     }
 
     /// A bot with other keys, over the journal on disk.
