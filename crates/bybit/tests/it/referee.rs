@@ -74,6 +74,11 @@ async fn agree_now(stage: &Stage, bot: &Bot) -> Result<(), String> {
         fills.insert(row.id, engine.fills(row.id).await.expect("fills"));
     }
     compare(&Truth::of(stage).await, &rows, &fills)?;
+    // A cancel that is asked may act at any moment, also while the bot stops: the story is not over.
+    let asked = |row: &&OrderRecord| row.cancel_requested && !row.state.is_terminal();
+    if let Some(row) = rows.iter().find(asked) {
+        return Err(format!("a cancel is on its way: {row:?}"));
+    }
     let mut halts = bot.halts().into_iter();
     match halts.find(|halt| !halt.cause.needs_person()) {
         None => Ok(()),
