@@ -12,7 +12,7 @@ use crate::stage::{Fate, Stage, id_of};
 #[tokio::test]
 async fn scenario_29_a_failed_cancel_of_a_filled_order() {
     let runs = ["status:500", "code:10016", "code:110001"].map(|doing| async move {
-        let stage = Stage::new().await;
+        let stage = Stage::without_stream().await;
         let bot = stage.bot().await;
         let intent = stage.intent("first", Fate::Rests).await;
         let id = id_of(&intent);
@@ -37,7 +37,7 @@ async fn scenario_29_a_failed_cancel_of_a_filled_order() {
 #[tokio::test]
 async fn scenario_31_not_open_means_nothing() {
     let runs = [0, 1].map(|lost_races| async move {
-        let stage = Stage::new().await;
+        let stage = Stage::without_stream().await;
         let bot = stage.bot_at(stage.streaming()).await;
         let intent = stage.intent("first", Fate::Rests).await;
         let id = id_of(&intent);

@@ -12,7 +12,7 @@ use crate::stage::{Fate, Stage, id_of, until};
 #[tokio::test]
 async fn scenario_14_the_sum_before_its_fills() {
     let runs = [("stream_reorder", 300), ("stream_gap", 300)].map(|(doing, ms)| async move {
-        let stage = Stage::new().await;
+        let stage = Stage::without_stream().await;
         let bot = stage.bot_at(stage.streaming()).await;
         let intent = stage.intent("first", Fate::Rests).await;
         let id = id_of(&intent);
@@ -35,7 +35,7 @@ async fn scenario_14_the_sum_before_its_fills() {
 /// The stream says new and filled, and the answer to the create comes after both.
 #[tokio::test]
 async fn scenario_33_a_late_ack_revives_nothing() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot_at(stage.streaming()).await;
     stage.post("/venue", json!({"ack_ms": 600})).await;
     let intent = stage.intent("first", Fate::Rests).await;
@@ -61,7 +61,7 @@ async fn scenario_33_a_late_ack_revives_nothing() {
 /// The stream says filled, and the lists do not know of it; for five seconds in the report.
 #[tokio::test]
 async fn scenario_42_the_lists_lag_behind_the_stream() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot_at(stage.streaming()).await;
     let intent = stage.intent("first", Fate::Rests).await;
     let id = id_of(&intent);

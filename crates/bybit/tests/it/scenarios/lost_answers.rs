@@ -15,7 +15,7 @@ use crate::world::timing;
 
 #[tokio::test]
 async fn scenario_01_one_of_five_times_out() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = calm(&stage).await;
     for strategy in ["1", "2", "3", "4"] {
         let order = bot.order(stage.intent(strategy, Fate::Rests).await).await;
@@ -35,7 +35,7 @@ async fn scenario_01_one_of_five_times_out() {
 /// The fill comes three seconds later in the report.
 #[tokio::test]
 async fn scenario_02_a_503_and_it_fills_later() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     stage.fault("create", "act_then_status:503", 0).await;
     let intent = stage.intent("first", Fate::Rests).await;
@@ -54,7 +54,7 @@ async fn scenario_02_a_503_and_it_fills_later() {
 /// Six orders live, none was answered, and no lookup answers: unknown and halted, and no verdict.
 #[tokio::test]
 async fn scenario_04_lookups_fail_for_six_live_orders() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let wide = Timing {
         receive_window_ms: 2_000,
         ..timing()
@@ -107,7 +107,7 @@ async fn scenario_04_lookups_fail_for_six_live_orders() {
 /// Three cycles of the strategy, each of which loses its order in trouble and would place it again.
 #[tokio::test]
 async fn scenario_05_lost_each_cycle() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = calm(&stage).await;
     for cycle in 1..=3 {
         stage.fault("create", "reset_after", 0).await;
@@ -145,7 +145,7 @@ async fn scenario_15_filled_before_the_check_and_the_id_is_free() {
 }
 
 async fn gone_from_the_open_list(duplicate: &str) {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     stage.post("/rules", json!({"duplicate": duplicate})).await;
     stage.fault("create", "reset_after", 0).await;
@@ -161,7 +161,7 @@ async fn gone_from_the_open_list(duplicate: &str) {
 /// The venue's id was never received: it is found by ours, and with it can be canceled.
 #[tokio::test]
 async fn scenario_10_found_by_our_own_id() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     stage.fault("create", "reset_after", 0).await;
     let intent = stage.intent("first", Fate::Rests).await;
@@ -179,7 +179,7 @@ async fn scenario_10_found_by_our_own_id() {
 /// Five answers in a row would be lost, and the first is enough to not send again.
 #[tokio::test]
 async fn scenario_16_no_ordering_again() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     stage.faults("create", "reset_after", 0, 5).await;
     let order = bot.order(stage.intent("first", Fate::Fills).await).await;
@@ -192,7 +192,7 @@ async fn scenario_16_no_ordering_again() {
 /// It is not seen for 40 s in the report, and here for nine times the lag that the adapter assumes.
 #[tokio::test]
 async fn scenario_18_not_seen_for_long() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     let intent = stage.intent("first", Fate::Rests).await;
     stage.hide(id_of(&intent), &LISTS, 900).await;
@@ -209,7 +209,7 @@ async fn scenario_18_not_seen_for_long() {
 /// Acked, and then not found for 25 s in the report, and here for nine times the lag that the adapter assumes.
 #[tokio::test]
 async fn scenario_30_acked_and_not_found() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     let intent = stage.intent("first", Fate::Rests).await;
     stage.hide(id_of(&intent), &LISTS, 900).await;
@@ -229,7 +229,7 @@ async fn scenario_30_acked_and_not_found() {
 /// Its fills show after 150 s in the report, one loop of the strategy later; here a loop is a twentieth of the lag.
 #[tokio::test]
 async fn scenario_32_one_entry_for_a_decision() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     let intent = stage.intent("first", Fate::Fills).await;
     stage.hide(id_of(&intent), &LISTS, 1_000).await;
@@ -248,7 +248,7 @@ async fn scenario_32_one_entry_for_a_decision() {
 /// Four sends are lost, the fifth one's answer is: all of them carry the id of the decision.
 #[tokio::test]
 async fn scenario_35_each_retry_has_the_id_of_the_decision() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     stage.faults("create", "reset_before", 0, 4).await;
     stage.fault("create", "reset_after", 0).await;

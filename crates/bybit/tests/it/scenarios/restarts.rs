@@ -11,7 +11,7 @@ use crate::stage::{ALIAS, Fate, Stage, id_of};
 
 #[tokio::test]
 async fn scenario_06_known_after_a_restart() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     let intent = stage.intent("first", Fate::Rests).await;
     let id = id_of(&intent);
@@ -27,7 +27,7 @@ async fn scenario_06_known_after_a_restart() {
 /// Each fill is told by the stream twice, by the lists, and by the lists again after each restart.
 #[tokio::test]
 async fn scenario_11_a_restart_replays_fills() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot_at(stage.streaming()).await;
     stage.faults("stream", "stream_duplicate", 0, 100_000).await;
     let intent = stage.intent("first", Fate::Rests).await;
@@ -52,7 +52,7 @@ async fn scenario_11_a_restart_replays_fills() {
 /// Killed after the send: the row was there before it.
 #[tokio::test]
 async fn scenario_34_killed_after_the_send() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     stage.fault("create", "drop_answer", 0).await;
     bot.begin(stage.intent("first", Fate::Rests).await);
@@ -68,7 +68,7 @@ async fn scenario_34_killed_after_the_send() {
 /// A part trades before the answer, another while nobody is there, and the lists tell the sum.
 #[tokio::test]
 async fn scenario_36_a_partial_fill_at_submit() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot_at(stage.streaming()).await;
     stage
         .post("/venue", serde_json::json!({"ack_ms": 400}))
@@ -94,7 +94,7 @@ async fn scenario_36_a_partial_fill_at_submit() {
 
 #[tokio::test]
 async fn scenario_37_a_halt_outlives_the_bot() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     let known = bot.order(stage.intent("known", Fate::Rests).await).await;
     let row = settled(&known).await;
@@ -137,7 +137,7 @@ async fn refused(stage: &Stage, bot: &Bot) {
 /// Ten orders, some of whose answers are lost; the power goes in between, and the strategy starts its deals again.
 #[tokio::test]
 async fn scenario_41_power_loss_amid_ten_orders() {
-    let stage = Stage::new().await;
+    let stage = Stage::without_stream().await;
     let bot = calm(&stage).await;
     let mut intents = Vec::new();
     for n in 0..10 {
