@@ -1,21 +1,24 @@
 //! One order's driver: the only writer of its row. It takes the steps that `decide` names, and nothing else.
 
+mod cancel;
+mod send;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::desk::{Desk, Driven, TicketError};
+use super::Alert;
+use super::desk::{Desk, Driven};
 use super::shared::{DriverHandle, Message, Phase, Published, Shared};
-use super::{Alert, CancelError};
 use crate::{
-    Alias, Attempt, AttemptNo, CancelOutcome, Cause, Change, Copies, ExecReport, Go, Halt,
-    HaltCause, Journaled, Lift, Lookup, Mark, Observation, OrdState, OrderRecord, Pursuit, Reading,
-    Revocation, Scope, Step, Stop, StoreError, Submission, Transition, VenueTime, decide,
+    Alias, Attempt, AttemptNo, CancelOutcome, Change, ExecReport, Halt, HaltCause, Journaled, Lift,
+    Lookup, Observation, OrderRecord, Pursuit, Reading, Revocation, Scope, Step, Stop, StoreError,
+    Submission, Transition, VenueTime, decide,
 };
 
 /// What was just seen, owned.
@@ -505,74 +508,6 @@ impl Driver {
         }
     }
 
-    /// Makes a cancel durable, then answers. Without the journal it goes out all the same.
-    async fn ask_cancel(
-        &mut self,
-        reply: oneshot::Sender<Result<OrderRecord, CancelError>>,
-    ) -> Result<(), LetGo> {
-        let asked = self.journal_cancel().await?;
-        let closes = asked.as_ref().is_err_and(StoreError::closes);
-        let answer = match asked {
-            Ok(()) => Ok(self.row.clone()),
-            Err(error) => {
-                self.cancel_owed = !closes;
-                self.stop.cancel.store(true, Ordering::Release);
-                let outcome = self.desk.venue.cancel(&self.row).await;
-                tracing::error!(id = %self.row.id, ?outcome, %error, "a cancel went out without the journal");
-                Err(CancelError::NotJournaled {
-                    id: self.row.id,
-                    error,
-                })
-            }
-        };
-        // A caller that is gone asked all the same.
-        drop(reply.send(answer));
-        if closes {
-            Err(self.closed(&StoreError::Closed))
-        } else {
-            Ok(())
-        }
-    }
-
-    async fn journal_cancel(&mut self) -> Result<Result<(), StoreError>, LetGo> {
-        loop {
-            if self.row.cancel_requested || self.row.state.is_terminal() {
-                return Ok(Ok(()));
-            }
-            let now = self
-                .desk
-                .clock
-                .read()
-                .map_or(self.row.updated_at, |reading| reading.now);
-            let mut change = Change::of(&self.row, now, Cause::CancelAsked, "asked");
-            change.cancel_requested = true;
-            match self.shared.journal.apply(change.clone()).await {
-                Ok(row) => {
-                    self.committed(row, &change).await;
-                    self.publish(false);
-                }
-                Err(error) if error.is_conflict() => {
-                    if !self.read_again().await? {
-                        return Ok(Err(error));
-                    }
-                }
-                Err(error) => return Ok(Err(error)),
-            }
-        }
-    }
-
-    /// Journals a cancel that went out without the journal, so that it is repeated like every other.
-    async fn pay_cancel(&mut self) -> Result<(), LetGo> {
-        match self.journal_cancel().await? {
-            Ok(()) => self.cancel_owed = false,
-            Err(error) if error.closes() => return Err(self.closed(&error)),
-            Err(error) => {
-                tracing::debug!(id = %self.row.id, %error, "a cancel is not journaled yet")
-            }
-        }
-        Ok(())
-    }
-
     /// Waits until the journal may take something again, with an ear for cancels.
     async fn serve_meanwhile(&mut self) -> Result<(), LetGo> {
         if let Some(Seen::Report(_)) = self.wait(FULL_DISK_WAIT).await? {
@@ -662,155 +597,6 @@ impl Driver {
                 return Ok(());
             }
         }
-    }
-
-    /// Sends a journaled attempt once.
-    async fn send(&mut self, attempt: Journaled<Attempt>, first: bool) -> Seen {
-        let stale_at = (!self.row.land).then(|| self.row.intent.stale_at());
-        let go = Go::new(
-            Arc::clone(&self.desk.clock),
-            attempt.fence,
-            stale_at,
-            Arc::clone(&self.stop),
-        );
-        self.pursuit.sending();
-        let no = attempt.no;
-        let venue = Arc::clone(&self.desk.venue);
-        metrics::counter!("surefill_sends_total").increment(1);
-        let answer = self
-            .listening(async move { venue.submit(&attempt, &go).await })
-            .await;
-        let answer = match answer {
-            Ok(answer) => answer,
-            // The send was under way: that it is not awaited any more says nothing about its bytes.
-            Err(LetGo::Stopping | LetGo::JournalClosed) => {
-                Submission::Unknown(crate::UnknownCause::new("its answer was not awaited"))
-            }
-        };
-        tracing::debug!(id = %self.row.id, no, ?answer, "answered");
-        Seen::Sent { no, answer, first }
-    }
-
-    /// Sends stored bytes again.
-    async fn replay(&mut self, no: AttemptNo) -> Result<Seen, LetGo> {
-        let copies = self.row.attempt(no).map(|attempt| attempt.copies);
-        let attempt = match self.shared.journal.attempt(self.row.id, no).await {
-            Ok(attempt) => attempt,
-            Err(error) => return self.unread(&error),
-        };
-        // That a copy leaves again is durable first, unless the row says so already.
-        if self.row.state == OrdState::Pending || copies != Some(Copies::Loose) {
-            let now = self
-                .desk
-                .clock
-                .read()
-                .map_or(self.row.updated_at, |reading| reading.now);
-            let change = Change::of(
-                &self.row,
-                now,
-                Cause::Replayed,
-                format_args!("attempt {no} again"),
-            );
-            let mut change = change.mark(no, Mark::Loose);
-            if self.row.state == OrdState::Pending {
-                change = change.to(OrdState::Submitted);
-            }
-            change.unless_halted = !self.desk.is_exit(&self.row.intent);
-            let version = self.row.version;
-            let committed = self.commit(change, false).await?;
-            if committed != Committed::Yes || self.row.version != version.saturating_add(1) {
-                return Ok(Seen::Resume);
-            }
-        }
-        let first = copies == Some(Copies::None);
-        Ok(self.send(attempt, first).await)
-    }
-
-    /// Builds, journals and sends the next attempt.
-    async fn new_attempt(&mut self) -> Result<Seen, LetGo> {
-        let no = self
-            .row
-            .last_attempt()
-            .map_or(0, |attempt| attempt.no)
-            .saturating_add(1);
-        let desk = Arc::clone(&self.desk);
-        let intent = self.row.intent.clone();
-        let ticket = self
-            .listening(async move { desk.ticket(&intent, no).await })
-            .await?;
-        let ticket = match ticket {
-            Ok(ticket) => ticket,
-            Err(TicketError::Venue(error)) => return Ok(self.hold_back(&error)),
-            Err(TicketError::Journal(error)) if error.closes() => return Err(self.closed(&error)),
-            Err(TicketError::Journal(error)) => return Ok(self.hold_back(&error)),
-        };
-        let attempt = match self
-            .desk
-            .venue
-            .prepare(&self.row.id, &self.row.intent, &ticket)
-        {
-            Ok(attempt) => attempt,
-            Err(error) => return Ok(self.hold_back(&error)),
-        };
-        // What was heard meanwhile may forbid it: the commit tests that again.
-        let change = Change::of(
-            &self.row,
-            ticket.now,
-            Cause::Resent,
-            format_args!("attempt {no}"),
-        );
-        let mut change = change.to(OrdState::Submitted);
-        change.unless_halted = !self.desk.is_exit(&self.row.intent);
-        match self
-            .shared
-            .journal
-            .apply_next(change.clone(), attempt)
-            .await
-        {
-            Ok((row, attempt)) => {
-                self.committed(row, &change).await;
-                self.publish(false);
-                metrics::counter!("surefill_resends_total").increment(1);
-                Ok(self.send(attempt, true).await)
-            }
-            Err(error) if error.closes() => Err(self.closed(&error)),
-            Err(error) => {
-                tracing::debug!(id = %self.row.id, %error, "the next attempt was not journaled");
-                // A row that cannot be read either conflicts again.
-                self.read_again().await?;
-                Ok(self.hold_back(&error))
-            }
-        }
-    }
-
-    /// Nothing is sent again for a moment.
-    fn hold_back(&mut self, error: &dyn std::error::Error) -> Seen {
-        tracing::warn!(id = %self.row.id, %error, "the next attempt could not be made");
-        if let Some(reading) = self.desk.clock.read() {
-            self.pursuit
-                .hold_until(reading.now.after(Duration::from_millis(500)));
-        }
-        Seen::Resume
-    }
-
-    /// Stored bytes that could not be read: later, unless the journal is closed.
-    fn unread(&mut self, error: &StoreError) -> Result<Seen, LetGo> {
-        if error.closes() {
-            return Err(self.closed(error));
-        }
-        Ok(self.hold_back(error))
-    }
-
-    async fn revoke(&mut self, no: AttemptNo) -> Result<Seen, LetGo> {
-        let attempt = match self.shared.journal.attempt(self.row.id, no).await {
-            Ok(attempt) => attempt,
-            Err(error) => return self.unread(&error),
-        };
-        let venue = Arc::clone(&self.desk.venue);
-        let answer = self
-            .listening(async move { venue.revoke(&attempt).await })
-            .await?;
-        Ok(Seen::Revoked { no, answer })
     }
 
     async fn halt(&mut self, scope: Scope, cause: HaltCause, now: Reading) -> Result<Seen, LetGo> {
