@@ -13,6 +13,7 @@ use surefill_core::{
     Symbol, Ticket, UnknownCause, Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
 };
 
+use crate::batch;
 use crate::client::{Client, Query, Read};
 use crate::codes::PARAMETER;
 use crate::follow::Feed;
@@ -311,6 +312,35 @@ impl Venue for Adapter {
         };
         self.reader.hear(mark, &sent);
         outcome::cancel(&sent, &key)
+    }
+
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        let nothing = |why: UnknownCause| {
+            let each = orders.iter().map(|_| CancelOutcome::Unknown(why.clone()));
+            each.collect()
+        };
+        let named: Vec<_> = orders.iter().map(|row| (row.symbol(), row.id)).collect();
+        let body = match batch::cancels(self.reader.category, &named) {
+            Ok(body) => body,
+            Err(error) => return nothing(UnknownCause::new(error)),
+        };
+        // The venue counts each order of a batch.
+        for _ in orders {
+            self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        }
+        let at = match self.reader.stamp().await {
+            Ok(at) => at,
+            Err(failure) => return nothing(unknown(&failure)),
+        };
+        let mark = self.reader.ctx.clock.mark();
+        let sent = match self.reader.free() {
+            Ok(()) => self.reader.client.cancel_batch(at, body).await,
+            Err(held) => Err(held),
+        };
+        self.reader.hear(mark, &sent);
+        let keys: Vec<String> = orders.iter().map(|order| id::spell(&order.id)).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        outcome::cancels(&sent, &keys)
     }
 
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use surefill_core::{Go, NotSent, VenueTime};
 use surefill_transport::{HttpClient, Method, Request, SendFailure};
 
+use crate::batch;
 use crate::outcome::Sent;
 use crate::prepare::Wire;
 use crate::sign::Keys;
@@ -91,6 +92,11 @@ impl Client {
     pub(crate) async fn cancel(&self, at: VenueTime, body: String) -> Sent {
         let window = self.receive_window;
         self.post("/v5/order/cancel", at, window, body, None).await
+    }
+
+    pub(crate) async fn cancel_batch(&self, at: VenueTime, body: String) -> Sent {
+        let window = self.receive_window;
+        self.post(batch::CANCELS, at, window, body, None).await
     }
 
     pub(crate) async fn amend(&self, at: VenueTime, body: &ByLink<'_>) -> Sent {

@@ -229,6 +229,10 @@ impl Connect for Bybit {
         let mut profile = profile(&self.timing, self.category);
         profile.poll = self.poll.unwrap_or(profile.poll);
         profile.cap = self.cap.unwrap_or(profile.cap);
+        // https://bybit-exchange.github.io/docs/v5/demo: batches of linear contracts and options only.
+        if self.network == Network::Demo && self.category != Category::Linear {
+            profile.cancel_batch = 1;
+        }
         profile
     }
 

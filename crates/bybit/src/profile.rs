@@ -9,7 +9,7 @@ use surefill_core::{
 };
 
 use crate::category::Category;
-use crate::{Timing, id};
+use crate::{Timing, batch, id};
 
 const ORDER_LIST: &str = "https://bybit-exchange.github.io/docs/v5/order/order-list";
 const EXECUTION: &str = "https://bybit-exchange.github.io/docs/v5/order/execution";
@@ -74,6 +74,7 @@ pub(crate) fn profile(timing: &Timing, category: Category) -> VenueProfile {
         successors: false,
         amend: AmendRule::KeepsIds,
         cancel: CancelRule::Receipt,
+        cancel_batch: batch::MAX,
     }
 }
 

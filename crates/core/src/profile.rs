@@ -173,4 +173,6 @@ pub struct VenueProfile {
     pub amend: AmendRule,
     /// What a taken cancel proves.
     pub cancel: CancelRule,
+    /// The most orders that one request cancels; 1 where there is no such request.
+    pub cancel_batch: usize,
 }

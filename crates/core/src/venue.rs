@@ -338,6 +338,13 @@ pub trait Venue: Debug + Send + Sync + 'static {
     /// Dropping the future after its first poll leaves it undecided.
     async fn cancel(&self, order: &OrderRecord) -> CancelOutcome;
 
+    /// Cancels several orders in one request: one outcome per order, in the same order. No more are handed over than
+    /// [`VenueProfile::cancel_batch`].
+    ///
+    /// # Cancel safety
+    /// As [`Self::cancel`], for each order.
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome>;
+
     /// Cancels every open order, of one symbol or of all.
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError>;
 

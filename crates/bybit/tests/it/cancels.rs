@@ -1,10 +1,10 @@
 //! Cancels: refused, lost, in doubt. Each is repeated until the venue says that the order ended, and none starts a second order.
 
-use surefill_core::{OrdState, Order, OrderRecord};
+use surefill_core::{OrdState, Order, OrderRecord, Scope};
 
 use crate::bot::settled;
 use crate::referee::judge;
-use crate::stage::{BOUND, Fate, Stage, id_of};
+use crate::stage::{ALIAS, BOUND, Fate, Stage, id_of};
 
 async fn done(order: &Order) -> OrderRecord {
     let ended = tokio::time::timeout(BOUND, order.done());
@@ -60,6 +60,48 @@ async fn a_cancel_that_is_lost() {
         let row = judge(&stage, bot).await;
         assert_eq!(row.one_order("first").cum_qty.to_string(), "0.004");
         assert_eq!(stage.creates().await, 1, "{doing}");
+    });
+    futures_util::future::join_all(runs).await;
+}
+
+/// Orders of one scope are canceled ten at a time; what a batch leaves open each is asked for alone.
+#[tokio::test]
+async fn many_at_once() {
+    let faults = [
+        ("", 0),
+        ("reset_before", 0),
+        ("drop_answer", 0),
+        ("act_then_status:504", 0),
+        ("garbage", 0),
+        ("truncate", 0),
+    ];
+    let runs = faults.map(|(doing, ms)| async move {
+        let stage = Stage::new().await;
+        let bot = stage.bot().await;
+        let mut orders = Vec::new();
+        for n in 0..12 {
+            let intent = stage.intent(&format!("s-{n}"), Fate::Rests).await;
+            let order = bot.order(intent).await;
+            settled(&order).await;
+            orders.push(order);
+        }
+        if !doing.is_empty() {
+            stage.faults("cancel", doing, ms, 2).await;
+        }
+        let account = orders[0].latest().account;
+        let scope = Scope::account(ALIAS, account);
+        let asked = bot.engine().cancel_all(&scope).await.expect("asked");
+        assert_eq!(asked.len(), 12, "{doing}");
+        for order in &orders {
+            assert_eq!(done(order).await.state, OrdState::Canceled, "{doing}");
+        }
+        let cancels = stage.requests("cancel").await;
+        let batch = |row: &&serde_json::Value| row["path"] == "/v5/order/cancel-batch";
+        assert!(cancels.iter().any(|row| batch(&row)), "{doing}");
+        let ledger = judge(&stage, bot).await;
+        for n in 0..12 {
+            ledger.one_order(&format!("s-{n}"));
+        }
     });
     futures_util::future::join_all(runs).await;
 }

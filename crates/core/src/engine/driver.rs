@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use super::Alert;
@@ -95,6 +95,8 @@ pub(crate) struct Driver {
     due: Option<Instant>,
     /// A cancel was asked that the journal could not hold.
     cancel_owed: bool,
+    /// The answer to a request that cancels this order with others.
+    together: Option<oneshot::Receiver<CancelOutcome>>,
     _driven: Driven,
 }
 
@@ -223,6 +225,7 @@ impl Driver {
             stop,
             due: None,
             cancel_owed: false,
+            together: None,
             _driven: driven,
         }
     }
@@ -341,7 +344,7 @@ impl Driver {
                 Step::Replay { no } => self.replay(no).await?,
                 Step::NewAttempt => self.new_attempt().await?,
                 Step::Revoke { no } => self.revoke(no).await?,
-                Step::Cancel => Seen::CancelAnswer(self.desk.venue.cancel(&self.row).await),
+                Step::Cancel => Seen::CancelAnswer(self.cancel().await?),
                 Step::Halt { scope, cause } => self.halt(scope, cause, at.now).await?,
                 Step::Nothing if self.row.unfinished() => {
                     self.wait(Duration::MAX).await?.unwrap_or(Seen::Resume)
@@ -501,8 +504,8 @@ impl Driver {
                 self.look_within(self.desk.profile.absence.lag.value());
                 Ok(Seen::Resume)
             }
-            Message::Cancel(reply) => {
-                self.ask_cancel(reply).await?;
+            Message::Cancel(asked) => {
+                self.ask_cancel(asked).await?;
                 Ok(Seen::Resume)
             }
         }
@@ -526,8 +529,8 @@ impl Driver {
             match message {
                 None => return,
                 Some(Message::Report(_) | Message::Wake | Message::Look) => {}
-                Some(Message::Cancel(reply)) => {
-                    if let Err(LetGo::Stopping) = self.ask_cancel(reply).await {
+                Some(Message::Cancel(asked)) => {
+                    if let Err(LetGo::Stopping) = self.ask_cancel(asked).await {
                         return;
                     }
                 }

@@ -13,11 +13,14 @@ mod place;
 mod recovery;
 mod shared;
 mod sweep;
+mod together;
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use tokio::sync::oneshot;
 
 pub use alert::{Alert, Alerts, LogAlerts};
@@ -29,10 +32,11 @@ pub use order::{Order, Placement};
 pub use recovery::{RecoveryReport, VenueRecovery};
 
 use crate::{
-    Alias, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent, OrderRecord,
-    Scope, StoreError, Strategy, Transition, VenueTime,
+    Alias, CancelOutcome, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent,
+    OrderRecord, Scope, StoreError, Strategy, Transition, VenueTime,
 };
-use shared::{Message, Phase, Shared};
+use shared::{AskedCancel, Message, Phase, Shared};
+use together::{GATHER, Together};
 
 /// An engine whose journal has been looked at: it may place.
 ///
@@ -117,7 +121,15 @@ impl Engine {
     /// # Cancel safety
     /// Dropping the future after its first poll leaves it undecided whether the cancel is asked.
     pub async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
-        if let Some(answer) = self.cancel_by_driver(id).await {
+        self.cancel_with(id, None).await
+    }
+
+    async fn cancel_with(
+        &self,
+        id: ClOrdId,
+        together: Option<oneshot::Receiver<CancelOutcome>>,
+    ) -> Result<OrderRecord, CancelError> {
+        if let Some(answer) = self.cancel_by_driver(id, together).await {
             return answer;
         }
         loop {
@@ -138,7 +150,10 @@ impl Engine {
             };
             match asked {
                 // Who took it up meanwhile may not have seen the flag.
-                Ok(row) => return self.cancel_by_driver(id).await.unwrap_or(Ok(row)),
+                Ok(row) => {
+                    let answer = self.cancel_by_driver(id, None).await;
+                    return answer.unwrap_or(Ok(row));
+                }
                 Err(error) if error.is_conflict() => {}
                 Err(error) => return Err(CancelError::Journal(error)),
             }
@@ -146,14 +161,22 @@ impl Engine {
     }
 
     /// Asks the order's driver; `None` where there is none.
-    async fn cancel_by_driver(&self, id: ClOrdId) -> Option<Result<OrderRecord, CancelError>> {
+    async fn cancel_by_driver(
+        &self,
+        id: ClOrdId,
+        together: Option<oneshot::Receiver<CancelOutcome>>,
+    ) -> Option<Result<OrderRecord, CancelError>> {
         let driver = self.shared.driver(id)?;
-        let (send, answer) = oneshot::channel();
-        driver.inbox.send(Message::Cancel(send)).ok()?;
+        let (reply, answer) = oneshot::channel();
+        let asked = AskedCancel { reply, together };
+        driver.inbox.send(Message::Cancel(asked)).ok()?;
         answer.await.ok()
     }
 
     /// Asks for the cancel of each of our orders in a scope that has not ended. Foreign orders are not touched.
+    ///
+    /// Each is durable first. Where the venue has a request for it, what works is canceled several at a time; what is left then each
+    /// order's driver asks for again.
     ///
     /// # Errors
     /// The first [`CancelError`], after every order was asked for.
@@ -185,15 +208,29 @@ impl Engine {
             Ok(rows) => ids.extend(rows.iter().filter(|row| open(row)).map(|row| row.id)),
             Err(error) => tracing::error!(%error, "only the orders at hand are canceled"),
         }
-        let cancels = ids.into_iter().map(|id| self.cancel(id));
+        let mut together = Together::new(Arc::clone(&self.shared));
+        let mut asked: FuturesUnordered<_> = ids
+            .into_iter()
+            .map(|id| async move {
+                let (send, answer) = oneshot::channel();
+                (self.cancel_with(id, Some(answer)).await, send)
+            })
+            .collect();
         let mut rows = Vec::new();
         let mut failed = None;
-        for answer in futures_util::future::join_all(cancels).await {
-            match answer {
-                Ok(row) => rows.push(row),
-                Err(error) => failed = failed.or(Some(error)),
+        loop {
+            // One that is slow to be durable does not hold up the others.
+            match tokio::time::timeout(GATHER, asked.next()).await {
+                Err(_) => together.send_all(),
+                Ok(None) => break,
+                Ok(Some((Ok(row), answer))) => {
+                    together.add(row.clone(), answer);
+                    rows.push(row);
+                }
+                Ok(Some((Err(error), _))) => failed = failed.or(Some(error)),
             }
         }
+        together.send_all();
         failed.map_or(Ok(rows), Err)
     }
 

@@ -13,8 +13,8 @@ use super::desk::Desk;
 use super::driver::Line;
 use super::{Alert, Alerts, CancelError, Event, LimitError};
 use crate::{
-    Alias, Cause, Change, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderIntent,
-    OrderRecord, Scope, Situation, StoreError, Transition, VenueTime,
+    Alias, CancelOutcome, Cause, Change, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift,
+    OrderIntent, OrderRecord, Scope, Situation, StoreError, Transition, VenueTime,
 };
 
 /// What a driver can be told.
@@ -22,12 +22,22 @@ use crate::{
 pub(crate) enum Message {
     /// A list or a stream spoke of the order.
     Report(Box<ExecReport>),
-    /// A cancel is asked; answered once it is durable.
-    Cancel(oneshot::Sender<Result<OrderRecord, CancelError>>),
+    /// A cancel is asked.
+    Cancel(AskedCancel),
     /// Something around the order changed: decide again.
     Wake,
     /// The venue may have said something that nobody heard: look soon.
     Look,
+}
+
+/// A cancel on its way to an order's driver.
+#[derive(Debug)]
+pub(crate) struct AskedCancel {
+    /// Answered once it is durable.
+    pub(crate) reply: oneshot::Sender<Result<OrderRecord, CancelError>>,
+    /// What the venue answers to a request that cancels several orders, where a working order's cancel goes out with others. One that
+    /// is dropped says that it did not: then the driver asks the venue itself.
+    pub(crate) together: Option<oneshot::Receiver<CancelOutcome>>,
 }
 
 /// The row as its driver knows it, and whether the first send of this process has been answered.

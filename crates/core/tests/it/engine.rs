@@ -318,6 +318,65 @@ async fn cancel_all_takes_ours_in_the_scope() {
     assert!(!there.order().latest().cancel_requested);
 }
 
+/// Seven working orders, canceled three at a time where the venue answers as it should.
+async fn seven_canceled(venue: &FakeVenue) {
+    let store = MemoryStore::default();
+    let (engine, _) = start(&store, venue).await;
+    let mut orders = Vec::new();
+    for n in 0..7 {
+        let placed = within(engine.place(intent(venue, &format!("s-{n}")))).await;
+        orders.push(placed.unwrap().order().clone());
+    }
+    let scope = Scope::account("v", venue.account_id());
+    let asked = within(engine.cancel_all(&scope)).await.unwrap();
+    assert_eq!(asked.len(), 7);
+    assert!(asked.iter().all(|row| row.cancel_requested));
+    for order in orders {
+        assert_eq!(within(order.done()).await.state, OrdState::Canceled);
+        let log = engine.history(order.id()).await.unwrap();
+        let asked = log.iter().filter(|step| step.cause == Cause::CancelAsked);
+        assert_eq!(asked.count(), 1, "{log:?}");
+    }
+}
+
+#[tokio::test]
+async fn cancels_of_one_venue_go_out_several_at_a_time() {
+    let venue = FakeVenue::new([]);
+    seven_canceled(&venue).await;
+    let batches = venue.0.batches.lock().unwrap().clone();
+    assert!(!batches.is_empty());
+    assert!(batches.iter().all(|orders| (2..=3).contains(orders)));
+}
+
+#[tokio::test]
+async fn a_cancel_that_a_batch_did_not_answer_is_asked_alone() {
+    let venue = FakeVenue::new([]);
+    venue.0.batches_short.store(true, Ordering::Release);
+    seven_canceled(&venue).await;
+}
+
+#[tokio::test]
+async fn a_batch_that_panics_leaves_each_cancel_to_its_driver() {
+    let venue = FakeVenue::new([]);
+    venue.0.batches_panic.store(true, Ordering::Release);
+    seven_canceled(&venue).await;
+    assert!(!venue.0.batches.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_batch_whose_answer_is_lost_is_repeated_one_by_one() {
+    let venue = FakeVenue::new([]);
+    venue.0.cancels_lost.store(true, Ordering::Release);
+    let later = venue.clone();
+    let heal = async move {
+        while later.0.cancels.load(Ordering::Acquire) < 7 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        later.0.cancels_lost.store(false, Ordering::Release);
+    };
+    tokio::join!(seven_canceled(&venue), heal);
+}
+
 #[tokio::test]
 async fn a_crash_with_the_attempt_durable_and_nothing_sent_ends_as_one_order() {
     let release = Arc::new(Notify::new());

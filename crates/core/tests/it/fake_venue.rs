@@ -64,6 +64,12 @@ pub(crate) struct State {
     pub(crate) fills_panic: AtomicU32,
     /// So many of the next requests panic while they are built.
     pub(crate) prepares_panic: AtomicU32,
+    /// How many orders each request named that cancels several.
+    pub(crate) batches: Mutex<Vec<usize>>,
+    /// A request that cancels several panics.
+    pub(crate) batches_panic: AtomicBool,
+    /// A request that cancels several is answered for the first only.
+    pub(crate) batches_short: AtomicBool,
     /// The venue is said to remember the bytes.
     pub(crate) replayable: AtomicBool,
     pub(crate) window: Duration,
@@ -115,6 +121,7 @@ pub(crate) fn profile() -> VenueProfile {
         successors: false,
         amend: AmendRule::None,
         cancel: CancelRule::Receipt,
+        cancel_batch: 3,
     }
 }
 
@@ -142,6 +149,9 @@ impl FakeVenue {
             lookups_panic: AtomicU32::new(0),
             fills_panic: AtomicU32::new(0),
             prepares_panic: AtomicU32::new(0),
+            batches: Mutex::default(),
+            batches_panic: AtomicBool::new(false),
+            batches_short: AtomicBool::new(false),
             replayable: AtomicBool::new(false),
             window,
             profile,
@@ -447,6 +457,20 @@ impl Venue for Connected {
             }
             None => CancelOutcome::NotOpen,
         }
+    }
+
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        let venue = &self.venue.0;
+        venue.batches.lock().unwrap().push(orders.len());
+        if venue.batches_panic.load(Ordering::Acquire) {
+            panic!("scripted");
+        }
+        let each = orders.iter().map(|order| self.cancel(order));
+        let mut outcomes = futures_util::future::join_all(each).await;
+        if venue.batches_short.load(Ordering::Acquire) {
+            outcomes.truncate(1);
+        }
+        outcomes
     }
 
     async fn cancel_all(&self, _: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {

@@ -126,6 +126,7 @@ impl Camp {
             successors: false,
             amend: AmendRule::None,
             cancel: CancelRule::Final,
+            cancel_batch: 1,
         }
     }
 

@@ -1,23 +1,27 @@
 //! A cancel that is asked: durable first, and on its way to the venue also when the journal takes nothing.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-use tokio::sync::oneshot;
 
 use super::{Driver, LetGo};
 use crate::engine::CancelError;
-use crate::{Cause, Change, OrderRecord, StoreError};
+use crate::engine::shared::AskedCancel;
+use crate::{CancelOutcome, Cause, Change, StoreError};
 
 impl Driver {
     /// Makes a cancel durable, then answers. Without the journal it goes out all the same.
     pub(super) async fn ask_cancel(
         &mut self,
-        reply: oneshot::Sender<Result<OrderRecord, CancelError>>,
+        AskedCancel { reply, together }: AskedCancel,
     ) -> Result<(), LetGo> {
         let asked = self.journal_cancel().await?;
         let closes = asked.as_ref().is_err_and(StoreError::closes);
         let answer = match asked {
-            Ok(()) => Ok(self.row.clone()),
+            Ok(()) => {
+                // Only what works goes out with others: any other state has steps of its own before a cancel.
+                self.together = together.filter(|_| self.row.state.is_working());
+                Ok(self.row.clone())
+            }
             Err(error) => {
                 self.cancel_owed = !closes;
                 self.stop.cancel.store(true, Ordering::Release);
@@ -36,6 +40,22 @@ impl Driver {
         } else {
             Ok(())
         }
+    }
+
+    /// Asks the venue once, or hears what it answers where the cancel goes out with others.
+    pub(super) async fn cancel(&mut self) -> Result<CancelOutcome, LetGo> {
+        let venue = Arc::clone(&self.desk.venue);
+        let row = self.row.clone();
+        let together = self.together.take();
+        self.listening(async move {
+            if let Some(together) = together
+                && let Ok(outcome) = together.await
+            {
+                return outcome;
+            }
+            venue.cancel(&row).await
+        })
+        .await
     }
 
     pub(super) async fn journal_cancel(&mut self) -> Result<Result<(), StoreError>, LetGo> {
