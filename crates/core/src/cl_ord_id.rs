@@ -37,12 +37,37 @@ pub struct ClOrdIdError {
 impl ClOrdId {
     /// The id of a decision on an account.
     pub fn derive(decision: &Decision, account: &AccountId, symbol: &Symbol, side: Side) -> Self {
-        let digest = Blake2s::<U14>::digest(preimage(decision, account, symbol, side));
+        let digest = Blake2s::<U14>::digest(Self::preimage(decision, account, symbol, side));
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(TAG.iter().chain(digest.iter())) {
             *to = *from;
         }
         Self(bytes)
+    }
+
+    /// The text whose hash [`Self::derive`] takes. Strings are prefixed with their length in 4 bytes, integers are 8 bytes, both big
+    /// endian.
+    pub fn preimage(
+        decision: &Decision,
+        account: &AccountId,
+        symbol: &Symbol,
+        side: Side,
+    ) -> Vec<u8> {
+        let mut out = Vec::with_capacity(128);
+        for text in [
+            DOMAIN,
+            decision.strategy.as_str(),
+            account.as_str(),
+            symbol.as_str(),
+            side.as_str(),
+        ] {
+            let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            out.extend_from_slice(&len.to_be_bytes());
+            out.extend_from_slice(text.as_bytes());
+        }
+        out.extend_from_slice(&decision.decided_at.as_ms().to_be_bytes());
+        out.extend_from_slice(&u64::from(decision.nonce).to_be_bytes());
+        out
     }
 
     /// The id that these bytes are, if they carry our tag.
@@ -107,25 +132,6 @@ impl ClOrdId {
     }
 }
 
-/// The hashed text. Strings are prefixed with their length in 4 bytes, integers are 8 bytes, both big endian.
-fn preimage(decision: &Decision, account: &AccountId, symbol: &Symbol, side: Side) -> Vec<u8> {
-    let mut out = Vec::with_capacity(128);
-    for text in [
-        DOMAIN,
-        decision.strategy.as_str(),
-        account.as_str(),
-        symbol.as_str(),
-        side.as_str(),
-    ] {
-        let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        out.extend_from_slice(&len.to_be_bytes());
-        out.extend_from_slice(text.as_bytes());
-    }
-    out.extend_from_slice(&decision.decided_at.as_ms().to_be_bytes());
-    out.extend_from_slice(&u64::from(decision.nonce).to_be_bytes());
-    out
-}
-
 impl fmt::Display for ClOrdId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -173,7 +179,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    const VECTORS: &str = include_str!("../tests/vectors/ids.json");
+    const VECTORS: &str = include_str!("../../vectors/tests/vectors/ids.json");
 
     fn text<'v>(value: &'v Value, key: &str) -> &'v str {
         value[key]
@@ -210,7 +216,7 @@ mod tests {
                 match leaf.as_str() {
                     "preimage_hex" => {
                         assert_eq!(
-                            hex::encode(preimage(&decision, &account, &symbol, side)),
+                            hex::encode(ClOrdId::preimage(&decision, &account, &symbol, side)),
                             *expected
                         );
                     }

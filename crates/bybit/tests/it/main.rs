@@ -26,7 +26,6 @@ mod referee;
 mod restarts;
 mod scenarios;
 mod secrets;
-mod sequences;
 mod server;
 mod simulated;
 mod socket;
