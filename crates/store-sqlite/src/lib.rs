@@ -20,7 +20,7 @@ mod writer;
 #[doc(hidden)]
 pub mod tap;
 
-pub use inbox::{Inbox, Request, Requested};
+pub use inbox::Inbox;
 pub use read::Lifted;
 pub use reader::SqliteReader;
 pub use store::SqliteStore;

@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use surefill_core::{
     AccountId, Alias, Attempt, AttemptNo, ClOrdId, Fill, Halt, Key, OrderFilter, OrderId,
-    OrderRecord, StoreError, Transition, VenueTime,
+    OrderRecord, Requested, StoreError, Transition, VenueTime,
 };
 use tokio::sync::oneshot;
 
-use crate::inbox::{self, Requested};
+use crate::inbox;
 use crate::place::Place;
 use crate::read::{self, Lifted};
 use crate::schema::{self, Purpose};
