@@ -176,6 +176,9 @@ async fn a_command_about_one_venue_leaves_the_orders_of_others_alone() {
     let cold = Cold::new(store.clone()).leaving_other_venues();
     let (engine, report) = cold.recover().await.unwrap();
     assert!(report.venues.is_empty());
-    engine.shutdown(std::time::Duration::from_secs(1)).await.unwrap();
+    engine
+        .shutdown(std::time::Duration::from_secs(1))
+        .await
+        .unwrap();
     assert!(store.crash().answered(n).is_some());
 }
