@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::config::{VenueConfig, Where};
 use crate::failure::{Exit, Failure};
+use crate::venue::Kind;
 
 /// The longest key file that is read, bytes.
 const LONGEST: u64 = 64 * 1024;
@@ -84,4 +85,32 @@ fn private(path: &Path) -> Result<Zeroizing<String>, String> {
 
 fn usage(text: String) -> Failure {
     Failure::new(Exit::Usage, text)
+}
+
+/// What the keys look like, without showing them.
+pub(crate) fn shape(venue: &VenueConfig) -> Result<String, Failure> {
+    let key = read(venue, venue.key.as_ref(), "key")?;
+    let secret = read(venue, venue.secret.as_ref(), "secret")?;
+    // Refuses what cannot be a key at all.
+    match venue.kind {
+        Kind::Bybit => bybit(venue)?,
+    };
+    let kind = if secret.contains("-----BEGIN") {
+        "an RSA key in PEM".to_owned()
+    } else {
+        format!("a secret of {} characters", secret.chars().count())
+    };
+    let (key_at, secret_at) = (place(venue.key.as_ref()), place(venue.secret.as_ref()));
+    Ok(format!(
+        "{key_at}: a key of {} characters; {secret_at}: {kind}",
+        key.chars().count()
+    ))
+}
+
+fn place(at: Option<&Where>) -> String {
+    match at {
+        Some(Where::Env(at)) => at.value.clone(),
+        Some(Where::File(at)) => at.value.display().to_string(),
+        None => "-".to_owned(),
+    }
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod desk;
 mod error;
+mod health;
 mod inbox;
 mod jobs;
 mod lock;
@@ -20,6 +21,7 @@ mod writer;
 #[doc(hidden)]
 pub mod tap;
 
+pub use health::Health;
 pub use inbox::Inbox;
 pub use read::Lifted;
 pub use reader::SqliteReader;
