@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use surefill_core::{
-    AccountId, Alias, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Fill, Halt,
-    Key, Lift, NonceScope, OrderFilter, OrderId, OrderRecord, Store, StoreError, Transition,
-    VenueTime,
+    AccountId, Alias, Answer, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Fill,
+    Halt, Key, Lift, NonceScope, OrderFilter, OrderId, OrderRecord, Requested, Store, StoreError,
+    Transition, VenueTime,
 };
 
 /// Whether the commit that fails is on disk all the same. The caller cannot tell.
@@ -162,6 +162,14 @@ impl Store for Faulty {
 
     async fn lease(&self, scope: &str) -> Result<u64, StoreError> {
         self.commit(self.inner.lease(scope)).await
+    }
+
+    async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
+        self.inner.requests().await
+    }
+
+    async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {
+        self.commit(self.inner.answer(n, answer)).await
     }
 
     async fn made_at(&self) -> Result<VenueTime, StoreError> {

@@ -17,6 +17,7 @@ mod decide;
 mod engine;
 mod fill;
 mod halt;
+mod inbox;
 mod intent;
 mod journal;
 mod lifecycle;
@@ -44,6 +45,7 @@ pub use engine::{
 };
 pub use fill::{Fill, Settlement};
 pub use halt::{Halt, HaltCause, Lacking, Scope, ScopeError};
+pub use inbox::{Answer, Request, Requested};
 pub use intent::{
     Amount, Decision, GiveUp, OrdType, OrderIntent, Params, Resubmit, Side, TermsDigest,
     TimeInForce, VenueParams,

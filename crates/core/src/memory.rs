@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::{
-    AccountId, Alias, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Entry, ExecId,
-    Fill, Gate, Halt, Key, Lift, NonceScope, OrderFilter, OrderId, OrderRecord, Store, StoreError,
-    Symbol, Transition, VenueTime,
+    AccountId, Alias, Answer, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Entry,
+    ExecId, Fill, Gate, Halt, Key, Lift, NonceScope, OrderFilter, OrderId, OrderRecord, Request,
+    Requested, Store, StoreError, Symbol, Transition, VenueTime,
 };
 
 type FillKey = (AccountId, Symbol, OrderId, ExecId);
@@ -48,6 +48,8 @@ struct Tables {
     bindings: HashMap<Alias, AccountId>,
     cursors: HashMap<Alias, VenueTime>,
     leases: HashMap<Box<str>, u64>,
+    /// A request's number is its place, from 1.
+    inbox: Vec<(Request, Option<Answer>)>,
     made_at: VenueTime,
     /// Lazy commits since the last sync, oldest first.
     lazy: Vec<Vec<Undo>>,
@@ -129,6 +131,27 @@ impl MemoryStore {
     pub fn lifted(&self) -> Vec<(Halt, Box<str>, Box<str>, VenueTime)> {
         self.with(|tables| tables.lifted.clone())
             .unwrap_or_default()
+    }
+
+    /// Puts a request into the inbox, as another process would; returns its number.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`].
+    pub fn post(&self, request: &Request) -> Result<i64, StoreError> {
+        self.commit(Durability::Sync, |tables, _| {
+            tables.inbox.push((request.clone(), None));
+            Ok(number(tables.inbox.len()))
+        })
+    }
+
+    /// What the engine answered; `None` while it has not.
+    pub fn answered(&self, n: i64) -> Option<Answer> {
+        let answer = self.with(|tables| {
+            let at = tables.inbox.iter().zip(1..);
+            at.filter(|(_, no)| *no == n)
+                .find_map(|((_, answer), _)| answer.clone())
+        });
+        answer.ok().flatten()
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Tables>> {
@@ -253,9 +276,26 @@ impl Tables {
         }
     }
 
+    /// Whether the request has no answer yet.
+    fn waits(&self, n: i64) -> bool {
+        let mut inbox = self.inbox.iter().zip(1..);
+        inbox.any(|((_, answer), no)| no == n && answer.is_none())
+    }
+
+    fn answer(&mut self, n: i64, answer: &Answer) {
+        let inbox = self.inbox.iter_mut().zip(1..);
+        for ((_, kept), _) in inbox.filter(|(_, no)| *no == n) {
+            kept.get_or_insert_with(|| answer.clone());
+        }
+    }
+
     fn row(&self, id: ClOrdId) -> Option<&Row> {
         self.rows.get(&id)
     }
+}
+
+fn number(place: usize) -> i64 {
+    i64::try_from(place).unwrap_or(i64::MAX)
 }
 
 fn fill_key(account: &AccountId, fill: &Fill) -> FillKey {
@@ -469,12 +509,18 @@ impl Store for MemoryStore {
         at: VenueTime,
     ) -> Result<Vec<Halt>, StoreError> {
         self.commit(Durability::Sync, |tables, _| {
-            let lifts = |halt: &Halt| match lift {
-                Lift::All(scope) => halt.scope == *scope,
-                Lift::One(scope, cause) => halt.scope == *scope && halt.cause == *cause,
-            };
+            if let Lift::Asked { n, .. } = lift
+                && !tables.waits(*n)
+            {
+                return Ok(Vec::new());
+            }
+            let lifts = |halt: &Halt| lift.takes(halt);
             let (lifted, kept) = tables.halts.drain(..).partition::<Vec<_>, _>(lifts);
             tables.halts = kept;
+            if let Lift::Asked { n, .. } = lift {
+                let lifted = lifted.clone();
+                tables.answer(*n, &Answer::Resumed { lifted });
+            }
             tables.lifted.extend(
                 lifted
                     .iter()
@@ -508,6 +554,26 @@ impl Store for MemoryStore {
             let epoch = tables.leases.entry(scope.into()).or_default();
             *epoch = epoch.saturating_add(1);
             Ok(*epoch)
+        })
+    }
+
+    async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
+        self.with(|tables| {
+            let waiting = tables.inbox.iter().zip(1..);
+            waiting
+                .filter(|((_, answer), _)| answer.is_none())
+                .map(|((request, _), n)| Requested {
+                    n,
+                    request: request.clone(),
+                })
+                .collect()
+        })
+    }
+
+    async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {
+        self.commit(Durability::Sync, |tables, _| {
+            tables.answer(n, answer);
+            Ok(())
         })
     }
 

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 
 use crate::{
-    AccountId, Alias, Attempt, AttemptNo, Change, ChangeError, ClOrdId, Durability, Fill, Halt,
-    HaltCause, Key, NonceScope, OrdState, OrderId, OrderRecord, Scope, Strategy, Symbol,
-    Transition, VenueTime,
+    AccountId, Alias, Answer, Attempt, AttemptNo, Change, ChangeError, ClOrdId, Durability, Fill,
+    Halt, HaltCause, Key, NonceScope, OrdState, OrderId, OrderRecord, Requested, Scope, Strategy,
+    Symbol, Transition, VenueTime,
 };
 
 /// What a new order is in the eyes of halts and doubt.
@@ -219,6 +219,24 @@ pub enum Lift {
     All(Scope),
     /// The halt of exactly this scope and cause: the truth arrived.
     One(Scope, HaltCause),
+    /// Every halt of exactly this scope, because another process asked for it. The same commit answers the request, and where it
+    /// is answered already nothing is lifted: what was declared since then stands.
+    Asked {
+        /// The request's number.
+        n: i64,
+        /// The scope.
+        scope: Scope,
+    },
+}
+
+impl Lift {
+    /// Whether it lifts the halt.
+    pub fn takes(&self, halt: &Halt) -> bool {
+        match self {
+            Self::All(scope) | Self::Asked { scope, .. } => halt.scope == *scope,
+            Self::One(scope, cause) => halt.scope == *scope && halt.cause == *cause,
+        }
+    }
 }
 
 /// Keeps orders, attempts, transitions, fills, halts, nonce marks and cursors.
@@ -304,6 +322,12 @@ pub trait Store: Debug + Send + Sync + 'static {
 
     /// Takes the lease of a scope; returns its fencing epoch. A store that one process holds alone counts openings.
     async fn lease(&self, scope: &str) -> Result<u64, StoreError>;
+
+    /// Requests of other processes that have no answer yet, oldest first.
+    async fn requests(&self) -> Result<Vec<Requested>, StoreError>;
+
+    /// Answers a request: it waits no more. The first answer stands. Always `Sync`.
+    async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError>;
 
     /// When the journal was made, wall-clock milliseconds.
     async fn made_at(&self) -> Result<VenueTime, StoreError>;

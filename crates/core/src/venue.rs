@@ -31,6 +31,20 @@ pub trait Connect: Debug + Send + 'static {
     fn connect(self: Box<Self>, ctx: VenueCtx) -> Result<Arc<dyn Venue>, VenueError>;
 }
 
+impl Connect for Box<dyn Connect> {
+    fn nonce_scope(&self) -> Option<NonceScope> {
+        (**self).nonce_scope()
+    }
+
+    fn profile(&self) -> VenueProfile {
+        (**self).profile()
+    }
+
+    fn connect(self: Box<Self>, ctx: VenueCtx) -> Result<Arc<dyn Venue>, VenueError> {
+        (*self).connect(ctx)
+    }
+}
+
 /// What an adapter is handed: cancels, revocations and signed reads need these too.
 #[derive(Clone, Debug)]
 pub struct VenueCtx {

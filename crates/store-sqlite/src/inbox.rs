@@ -4,57 +4,13 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
-use serde::{Deserialize, Serialize};
-use surefill_core::{ClOrdId, Scope, StoreError};
+use surefill_core::{Answer, Request, Requested, StoreError};
 
 use crate::error::{Kind, kind, reading};
 use crate::place::Place;
 use crate::read::{list, text};
 use crate::rows::{json, parse};
 use crate::schema::{self, Purpose};
-
-/// What an operator wants of the engine that holds the journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Request {
-    /// Halt a scope.
-    Halt {
-        /// What it covers.
-        scope: Scope,
-        /// Who asks.
-        who: Box<str>,
-        /// Why.
-        reason: Box<str>,
-    },
-    /// Lift every halt of exactly this scope.
-    Resume {
-        /// What it covers.
-        scope: Scope,
-        /// Who asks.
-        who: Box<str>,
-        /// Why.
-        reason: Box<str>,
-    },
-    /// Cancel an order.
-    Cancel {
-        /// The order.
-        id: ClOrdId,
-    },
-    /// Cancel every order of a scope.
-    CancelAll {
-        /// What it covers.
-        scope: Scope,
-    },
-}
-
-/// A request that waits, with the number by which it is answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requested {
-    /// Its number; later ones are greater.
-    pub n: i64,
-    /// What is wanted.
-    pub request: Request,
-}
 
 /// Puts requests into the inbox of a journal that another process holds. Calls block for the time of a commit.
 #[derive(Debug)]
@@ -100,11 +56,12 @@ impl Inbox {
     ///
     /// # Errors
     /// [`StoreError::Read`].
-    pub fn answer(&self, n: i64) -> Result<Option<String>, StoreError> {
+    pub fn answer(&self, n: i64) -> Result<Option<Answer>, StoreError> {
         let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
         let sql = "SELECT answer FROM inbox WHERE n = ?1";
         let answer = db.query_row(sql, [n], |row| row.get(0)).optional();
-        Ok(answer.map_err(reading)?.flatten())
+        let answer: Option<String> = answer.map_err(reading)?.flatten();
+        answer.as_deref().map(parse).transpose()
     }
 }
 
@@ -114,7 +71,8 @@ pub(crate) fn waiting(db: &Connection) -> Result<Vec<Requested>, StoreError> {
     list(db, sql, (), |row| {
         Ok(Requested {
             n: row.get(0).map_err(reading)?,
-            request: parse(text(row, 1)?)?,
+            // A request of a later version is refused by name, and holds up no other one.
+            request: parse(text(row, 1)?).unwrap_or(Request::Unreadable),
         })
     })
 }

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod desk;
 mod error;
+mod health;
 mod inbox;
 mod jobs;
 mod lock;
@@ -20,7 +21,8 @@ mod writer;
 #[doc(hidden)]
 pub mod tap;
 
-pub use inbox::{Inbox, Request, Requested};
+pub use health::Health;
+pub use inbox::Inbox;
 pub use read::Lifted;
 pub use reader::SqliteReader;
 pub use store::SqliteStore;

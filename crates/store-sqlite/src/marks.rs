@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use rusqlite::params;
-use surefill_core::{AccountId, Alias, Halt, Lift, NonceScope, OrderRecord, StoreError, VenueTime};
+use surefill_core::{
+    AccountId, Alias, Answer, Halt, Lift, NonceScope, OrderRecord, StoreError, VenueTime,
+};
 
 use crate::desk::Desk;
 use crate::error::Fault;
@@ -69,6 +71,11 @@ impl Desk {
         at: VenueTime,
     ) -> Result<Vec<Halt>, Fault> {
         self.must_sync = true;
+        if let Lift::Asked { n, .. } = lift
+            && !self.waits(*n)?
+        {
+            return Ok(Vec::new());
+        }
         let halts = read::list(
             &self.db,
             "SELECT n, halt FROM halts ORDER BY n",
@@ -79,18 +86,18 @@ impl Desk {
                 Ok((n, halt))
             },
         )?;
-        let lifts = |halt: &Halt| match lift {
-            Lift::All(scope) => halt.scope == *scope,
-            Lift::One(scope, cause) => halt.scope == *scope && halt.cause == *cause,
-        };
         self.halts = None;
         let mut lifted = Vec::new();
-        for (n, halt) in halts.into_iter().filter(|(_, halt)| lifts(halt)) {
+        for (n, halt) in halts.into_iter().filter(|(_, halt)| lift.takes(halt)) {
             let text = json(&halt)?;
             let sql = "INSERT INTO lifts (halt, who, reason, at) VALUES (?1, ?2, ?3, ?4)";
             self.write(sql, params![text, who, reason, stored(at)])?;
             self.write("DELETE FROM halts WHERE n = ?1", [n])?;
             lifted.push(halt);
+        }
+        if let Lift::Asked { n, .. } = lift {
+            let lifted = lifted.clone();
+            self.answer(*n, &Answer::Resumed { lifted })?;
         }
         Ok(lifted)
     }
@@ -115,7 +122,15 @@ impl Desk {
         Ok(epoch.unwrap_or_default().cast_unsigned())
     }
 
-    pub(crate) fn answer(&self, n: i64, answer: &str) -> Result<(), Fault> {
+    /// Whether a request has no answer yet.
+    fn waits(&self, n: i64) -> Result<bool, Fault> {
+        let sql = "SELECT count(*) FROM inbox WHERE n = ?1 AND answer IS NULL";
+        let waiting: i64 = self.db.query_row(sql, [n], |row| row.get(0))?;
+        Ok(waiting > 0)
+    }
+
+    pub(crate) fn answer(&self, n: i64, answer: &Answer) -> Result<(), Fault> {
+        let answer = json(answer)?;
         let sql = "UPDATE inbox SET answer = ?2 WHERE n = ?1 AND answer IS NULL";
         self.write(sql, params![n, answer])?;
         Ok(())

@@ -7,11 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 use surefill_core::{
     AccountId, Alias, Attempt, AttemptNo, ClOrdId, Fill, Halt, Key, OrderFilter, OrderId,
-    OrderRecord, StoreError, Transition, VenueTime,
+    OrderRecord, Requested, StoreError, Transition, VenueTime,
 };
 use tokio::sync::oneshot;
 
-use crate::inbox::{self, Requested};
+use crate::health::{self, Health};
+use crate::inbox;
 use crate::place::Place;
 use crate::read::{self, Lifted};
 use crate::schema::{self, Purpose};
@@ -76,6 +77,7 @@ impl Reading {
 /// A journal read without its lock, also while an engine runs on it. Calls block for the time of a read.
 #[derive(Debug)]
 pub struct SqliteReader {
+    place: Place,
     db: Mutex<Connection>,
 }
 
@@ -88,7 +90,8 @@ impl SqliteReader {
         let place = Place::existing(path.as_ref())?;
         let db = schema::connect(&place, Purpose::Read)?;
         schema::check(&db)?;
-        Ok(Self { db: Mutex::new(db) })
+        let db = Mutex::new(db);
+        Ok(Self { place, db })
     }
 
     /// The row of an order.
@@ -205,6 +208,22 @@ impl SqliteReader {
     /// As [`Self::order`].
     pub fn requests(&self) -> Result<Vec<Requested>, StoreError> {
         inbox::waiting(&self.db())
+    }
+
+    /// What the journal looks like from here.
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub fn health(&self) -> Result<Health, StoreError> {
+        Health::read(&self.place, &self.db())
+    }
+
+    /// Reads every page; what is wrong with the first that is damaged. Takes as long as the file is large.
+    ///
+    /// # Errors
+    /// As [`Self::order`].
+    pub fn fault(&self) -> Result<Option<String>, StoreError> {
+        health::fault(&self.db())
     }
 
     fn db(&self) -> MutexGuard<'_, Connection> {

@@ -7,15 +7,15 @@ use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
 use surefill_core::{
-    AccountId, Alias, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Fill, Halt,
-    Key, Lift, NonceScope, OrderFilter, OrderId, OrderRecord, Store, StoreError, Transition,
-    VenueTime,
+    AccountId, Alias, Answer, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Fill,
+    Halt, Key, Lift, NonceScope, OrderFilter, OrderId, OrderRecord, Requested, Store, StoreError,
+    Transition, VenueTime,
 };
 use tokio::sync::oneshot;
 
 use crate::desk::Desk;
 use crate::error::Fault;
-use crate::inbox::{self, Requested};
+use crate::inbox;
 use crate::jobs::Ask;
 use crate::open::{self, Opened};
 use crate::read::{self, Lifted};
@@ -71,23 +71,6 @@ impl SqliteStore {
     /// [`StoreError::Read`].
     pub async fn lifted(&self) -> Result<Vec<Lifted>, StoreError> {
         self.read(read::lifted).await
-    }
-
-    /// Requests of other processes that have no answer yet, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError::Read`].
-    pub async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
-        self.read(inbox::waiting).await
-    }
-
-    /// Answers a request: it waits no more.
-    ///
-    /// # Errors
-    /// As every commit.
-    pub async fn answer(&self, n: i64, answer: &str) -> Result<(), StoreError> {
-        let answer = answer.to_owned();
-        self.ask(true, move |desk| desk.answer(n, &answer)).await
     }
 
     async fn read<T: Send + 'static>(
@@ -229,6 +212,15 @@ impl Store for SqliteStore {
     async fn lease(&self, scope: &str) -> Result<u64, StoreError> {
         let scope = scope.to_owned();
         self.ask(true, move |desk| desk.lease(&scope)).await
+    }
+
+    async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
+        self.read(inbox::waiting).await
+    }
+
+    async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {
+        let answer = answer.clone();
+        self.ask(true, move |desk| desk.answer(n, &answer)).await
     }
 
     async fn made_at(&self) -> Result<VenueTime, StoreError> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::desk::Desk;
 use super::recovery::{Recovery, RecoveryReport};
+use super::requests::keep_doing_requests;
 use super::shared::Shared;
 use super::{Alerts, Engine, Limits, LogAlerts, RecoverError};
 use crate::{
@@ -27,6 +28,7 @@ pub struct Cold {
     alerts: Arc<dyn Alerts>,
     time: Arc<dyn TimeSource>,
     doubt_blocks: bool,
+    others_left: bool,
 }
 
 impl Cold {
@@ -43,6 +45,7 @@ impl Cold {
             alerts: Arc::new(LogAlerts),
             time: Arc::new(BootTime),
             doubt_blocks: true,
+            others_left: false,
         }
     }
 
@@ -85,6 +88,14 @@ impl Cold {
         self
     }
 
+    /// Leaves unfinished orders of venues that are not given as they are, instead of refusing to start: for a command that is about
+    /// one venue.
+    #[must_use]
+    pub const fn leaving_other_venues(mut self) -> Self {
+        self.others_left = true;
+        self
+    }
+
     /// Looks at the journal and at every venue; each open order is settled, or its scope is halted. The only way to an [`Engine`].
     ///
     /// Venues recover in parallel. One that does not answer is halted and recovered in the background; it does not hold up the others.
@@ -94,10 +105,6 @@ impl Cold {
     pub async fn recover(self) -> Result<(Engine, RecoveryReport), RecoverError> {
         let journal = self.journal;
         let made_at = journal.store().made_at().await?;
-        let mut by_venue: HashMap<Alias, Vec<OrderRecord>> = HashMap::new();
-        for row in journal.store().unfinished().await? {
-            by_venue.entry(row.alias().clone()).or_default().push(row);
-        }
         let halts = journal.store().halts().await?;
         let mut desks = HashMap::new();
         for (alias, connect, limits) in self.venues {
@@ -112,15 +119,6 @@ impl Cold {
                 return Err(RecoverError::TwoVenues { alias });
             }
         }
-        if let Some((alias, rows)) = by_venue
-            .iter()
-            .find(|(alias, _)| !desks.contains_key(*alias))
-        {
-            return Err(RecoverError::VenueMissing {
-                alias: alias.clone(),
-                open: rows.len(),
-            });
-        }
         let shared = Arc::new(Shared::new(
             journal,
             desks,
@@ -129,6 +127,26 @@ impl Cold {
             self.doubt_blocks,
         ));
         let engine = Engine::new(Arc::clone(&shared));
+        // Before the rows are read: a halt or a cancel that waits is in force before anything is sent.
+        shared.do_left_requests().await?;
+        let mut by_venue: HashMap<Alias, Vec<OrderRecord>> = HashMap::new();
+        for row in shared.journal.store().unfinished().await? {
+            by_venue.entry(row.alias().clone()).or_default().push(row);
+        }
+        if !self.others_left
+            && let Some((alias, rows)) = by_venue
+                .iter()
+                .find(|(alias, _)| !shared.desks.contains_key(*alias))
+        {
+            return Err(RecoverError::VenueMissing {
+                alias: alias.clone(),
+                open: rows.len(),
+            });
+        }
+        let reading = Arc::clone(&shared);
+        shared.keep("the inbox", move || {
+            keep_doing_requests(Arc::clone(&reading))
+        });
         let mut running = Vec::new();
         for (alias, desk) in &shared.desks {
             let rows = by_venue.remove(alias).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! The engine: recovers, places, cancels, follows, halts.
 
 mod alert;
+mod cancels;
 mod cold;
 mod desk;
 mod driver;
@@ -11,16 +12,14 @@ mod limits;
 mod order;
 mod place;
 mod recovery;
+mod requests;
 mod shared;
 mod sweep;
 mod together;
 
-use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 use tokio::sync::oneshot;
 
 pub use alert::{Alert, Alerts, LogAlerts};
@@ -32,11 +31,10 @@ pub use order::{Order, Placement};
 pub use recovery::{RecoveryReport, VenueRecovery};
 
 use crate::{
-    Alias, CancelOutcome, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent,
-    OrderRecord, Scope, StoreError, Strategy, Transition, VenueTime,
+    Alias, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent, OrderRecord,
+    Scope, StoreError, Strategy, Transition, VenueTime,
 };
-use shared::{AskedCancel, Message, Phase, Shared};
-use together::{GATHER, Together};
+use shared::{Phase, Shared};
 
 /// An engine whose journal has been looked at: it may place.
 ///
@@ -121,56 +119,7 @@ impl Engine {
     /// # Cancel safety
     /// Dropping the future after its first poll leaves it undecided whether the cancel is asked.
     pub async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
-        self.cancel_with(id, None).await
-    }
-
-    async fn cancel_with(
-        &self,
-        id: ClOrdId,
-        together: Option<oneshot::Receiver<CancelOutcome>>,
-    ) -> Result<OrderRecord, CancelError> {
-        if let Some(answer) = self.cancel_by_driver(id, together).await {
-            return answer;
-        }
-        loop {
-            let row = self.shared.journal.store().order(id).await;
-            let row = row.map_err(CancelError::Journal)?;
-            let row = row.ok_or(CancelError::NoSuchOrder { id })?;
-            if row.state.is_terminal() {
-                return Ok(row);
-            }
-            if self.shared.is_stopping() {
-                return Err(CancelError::ShuttingDown);
-            }
-            // Its venue has not been reached yet, so nobody drives it: the flag waits for whoever will.
-            let asked = if row.cancel_requested {
-                Ok(row)
-            } else {
-                self.shared.flag_cancel(&row).await
-            };
-            match asked {
-                // Who took it up meanwhile may not have seen the flag.
-                Ok(row) => {
-                    let answer = self.cancel_by_driver(id, None).await;
-                    return answer.unwrap_or(Ok(row));
-                }
-                Err(error) if error.is_conflict() => {}
-                Err(error) => return Err(CancelError::Journal(error)),
-            }
-        }
-    }
-
-    /// Asks the order's driver; `None` where there is none.
-    async fn cancel_by_driver(
-        &self,
-        id: ClOrdId,
-        together: Option<oneshot::Receiver<CancelOutcome>>,
-    ) -> Option<Result<OrderRecord, CancelError>> {
-        let driver = self.shared.driver(id)?;
-        let (reply, answer) = oneshot::channel();
-        let asked = AskedCancel { reply, together };
-        driver.inbox.send(Message::Cancel(asked)).ok()?;
-        answer.await.ok()
+        self.shared.cancel(id).await
     }
 
     /// Asks for the cancel of each of our orders in a scope that has not ended. Foreign orders are not touched.
@@ -184,54 +133,7 @@ impl Engine {
     /// # Cancel safety
     /// As [`Self::cancel`], for each order.
     pub async fn cancel_all(&self, scope: &Scope) -> Result<Vec<OrderRecord>, CancelError> {
-        let drivers: Vec<_> = {
-            let drivers = self
-                .shared
-                .drivers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            drivers
-                .iter()
-                .map(|(id, driver)| (*id, driver.clone()))
-                .collect()
-        };
-        let open = |row: &OrderRecord| {
-            !row.state.is_terminal() && scope.covers(row.alias(), &row.account, row.symbol())
-        };
-        let driven = drivers.into_iter().filter_map(|(id, driver)| {
-            let published = driver.published.borrow();
-            published.row.as_ref().is_some_and(open).then_some(id)
-        });
-        let mut ids: HashSet<ClOrdId> = driven.collect();
-        // Also those that nobody drives yet; a journal that cannot be read keeps no cancel back.
-        match self.shared.journal.store().unfinished().await {
-            Ok(rows) => ids.extend(rows.iter().filter(|row| open(row)).map(|row| row.id)),
-            Err(error) => tracing::error!(%error, "only the orders at hand are canceled"),
-        }
-        let mut together = Together::new(Arc::clone(&self.shared));
-        let mut asked: FuturesUnordered<_> = ids
-            .into_iter()
-            .map(|id| async move {
-                let (send, answer) = oneshot::channel();
-                (self.cancel_with(id, Some(answer)).await, send)
-            })
-            .collect();
-        let mut rows = Vec::new();
-        let mut failed = None;
-        loop {
-            // One that is slow to be durable does not hold up the others.
-            match tokio::time::timeout(GATHER, asked.next()).await {
-                Err(_) => together.send_all(),
-                Ok(None) => break,
-                Ok(Some((Ok(row), answer))) => {
-                    together.add(row.clone(), answer);
-                    rows.push(row);
-                }
-                Ok(Some((Err(error), _))) => failed = failed.or(Some(error)),
-            }
-        }
-        together.send_all();
-        failed.map_or(Ok(rows), Err)
+        self.shared.cancel_all(scope).await
     }
 
     /// An order by its id.

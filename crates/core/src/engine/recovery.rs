@@ -1,6 +1,7 @@
 //! Recovery: each open order is settled, or its scope is halted, before anything new is placed.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ const BULK_FROM: usize = 3;
 /// Whether the rows are as the journal holds them, or may have changed since they were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
-    /// Nobody could change them.
+    /// Nobody could change them but a cancel, which says so.
     JustRead,
     /// The venue was waited for, and cancels could be asked.
     Waited,
@@ -196,8 +197,8 @@ impl Recovery {
                 .insert(row.id, handle.clone());
             // From here on a cancel comes to the driver; one that was asked before is in the journal.
             let row = match since {
-                Since::JustRead => row.clone(),
-                Since::Waited => self.read_again(row).await,
+                Since::JustRead if !self.shared.flagged.load(Ordering::Acquire) => row.clone(),
+                Since::JustRead | Since::Waited => self.read_again(row).await,
             };
             self.shared
                 .drive(&self.desk, row, line, Start::Known(reports));

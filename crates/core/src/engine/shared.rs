@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -11,10 +12,11 @@ use tokio::task::JoinSet;
 
 use super::desk::Desk;
 use super::driver::Line;
+use super::requests::Progress;
 use super::{Alert, Alerts, CancelError, Event, LimitError};
 use crate::{
-    Alias, CancelOutcome, Cause, Change, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift,
-    OrderIntent, OrderRecord, Scope, Situation, StoreError, Transition, VenueTime,
+    Alias, CancelOutcome, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderIntent,
+    OrderRecord, Scope, Situation, StoreError, Transition, VenueTime,
 };
 
 /// What a driver can be told.
@@ -89,6 +91,10 @@ pub(crate) struct Shared {
     pub(crate) events: broadcast::Sender<Event>,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) tasks: Mutex<JoinSet<()>>,
+    /// A cancel was flagged in the row of an order that nobody drove.
+    pub(crate) flagged: AtomicBool,
+    /// How far the requests have come that the journal's inbox lists, by number.
+    pub(crate) requests: Mutex<HashMap<i64, Progress>>,
     alerts: Arc<dyn Alerts>,
     pub(crate) doubt_blocks: bool,
 }
@@ -111,6 +117,8 @@ impl Shared {
             events: broadcast::channel(4096).0,
             phase: watch::channel(Phase::Running).0,
             tasks: Mutex::default(),
+            flagged: AtomicBool::new(false),
+            requests: Mutex::default(),
             alerts,
             doubt_blocks,
         }
@@ -118,19 +126,6 @@ impl Shared {
 
     pub(crate) fn is_stopping(&self) -> bool {
         *self.phase.borrow() != Phase::Running
-    }
-
-    /// Makes a cancel durable for an order that nobody drives.
-    pub(crate) async fn flag_cancel(&self, row: &OrderRecord) -> Result<OrderRecord, StoreError> {
-        let clock = self.desks.get(row.alias()).map(|desk| &desk.clock);
-        let now = clock
-            .and_then(|clock| clock.read())
-            .map_or(row.updated_at, |reading| reading.now);
-        let mut change = Change::of(row, now, Cause::CancelAsked, "asked");
-        change.cancel_requested = true;
-        let after = self.journal.apply(change.clone()).await?;
-        self.tell_transition(row, &after, Transition::of(row, &after, &change));
-        Ok(after)
     }
 
     /// Runs a task that belongs to the engine.

@@ -187,6 +187,14 @@ impl Store for FlakyStore {
         self.inner.lease(scope).await
     }
 
+    async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
+        self.inner.requests().await
+    }
+
+    async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {
+        self.inner.answer(n, answer).await
+    }
+
     async fn made_at(&self) -> Result<VenueTime, StoreError> {
         self.inner.made_at().await
     }

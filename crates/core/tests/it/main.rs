@@ -13,6 +13,7 @@
 mod decide_walk;
 mod engine;
 mod engine_races;
+mod engine_requests;
 mod fake_venue;
 mod flaky_store;
 mod kit;

@@ -1,8 +1,11 @@
 //! Beside a running engine: reads without the lock, and requests through the inbox.
 
 use surefill_conformance::store::{Draft, ack, fill, filled};
-use surefill_core::{Begun, Durability, Halt, HaltCause, OrderFilter, Scope, Store, StoreError};
-use surefill_store_sqlite::{Inbox, Request, SqliteReader, SqliteStore};
+use surefill_core::{
+    Answer, Begun, Durability, Halt, HaltCause, Lift, OrderFilter, Request, Scope, Store,
+    StoreError, VenueTime,
+};
+use surefill_store_sqlite::{Inbox, SqliteReader, SqliteStore};
 use tempfile::TempDir;
 
 use crate::child::Process;
@@ -85,7 +88,7 @@ async fn a_reader_of_nothing_makes_nothing() {
 }
 
 #[tokio::test]
-async fn requests_reach_the_engine_once_and_are_answered() {
+async fn requests_reach_the_store_once_and_are_answered() {
     let dir = TempDir::new().unwrap();
     let store = SqliteStore::open(file(&dir)).unwrap();
     let inbox = Inbox::open(file(&dir)).unwrap();
@@ -95,6 +98,7 @@ async fn requests_reach_the_engine_once_and_are_answered() {
             scope: Scope::venue("v"),
             who: "me".into(),
             reason: "smoke".into(),
+            at: VenueTime::from_ms(7),
         },
         Request::Cancel {
             id: Draft::new(1).id(),
@@ -106,12 +110,56 @@ async fn requests_reach_the_engine_once_and_are_answered() {
     let expected: Vec<_> = numbers.iter().copied().zip(requests).collect();
     assert_eq!(seen, expected);
     assert_eq!(inbox.answer(numbers[0]).unwrap(), None);
-    store.answer(numbers[0], "halted").await.unwrap();
-    store.answer(numbers[0], "twice").await.unwrap();
-    assert_eq!(inbox.answer(numbers[0]).unwrap().as_deref(), Some("halted"));
+    store.answer(numbers[0], &Answer::Halted).await.unwrap();
+    let twice = Answer::Refused {
+        text: "twice".into(),
+    };
+    store.answer(numbers[0], &twice).await.unwrap();
+    assert_eq!(inbox.answer(numbers[0]).unwrap(), Some(Answer::Halted));
     assert_eq!(store.requests().await.unwrap().len(), 1);
     // A request outlives an engine that did not get to it.
     store.close().await.unwrap();
     let next = SqliteStore::open(file(&dir)).unwrap();
     assert_eq!(next.requests().await.unwrap()[0].n, numbers[1]);
+}
+
+#[tokio::test]
+async fn a_resume_is_done_and_answered_in_one_commit_and_never_again() {
+    let dir = TempDir::new().unwrap();
+    let store = SqliteStore::open(file(&dir)).unwrap();
+    let inbox = Inbox::open(file(&dir)).unwrap();
+    let scope = Scope::venue("v");
+    let halt = Halt::new(scope.clone(), HaltCause::Asked, VenueTime::from_ms(1), "");
+    store.halt(&halt).await.unwrap();
+    let request = Request::Resume {
+        scope: scope.clone(),
+        who: "me".into(),
+        reason: "looked".into(),
+        at: VenueTime::from_ms(2),
+    };
+    let n = inbox.post(&request).unwrap();
+    let lift = Lift::Asked { n, scope };
+    let at = VenueTime::from_ms(2);
+    let lifted = store.lift(&lift, "me", "looked", at).await.unwrap();
+    assert_eq!(lifted, std::slice::from_ref(&halt));
+    let answer = Answer::Resumed { lifted };
+    assert_eq!(inbox.answer(n).unwrap(), Some(answer.clone()));
+    assert_eq!(store.requests().await.unwrap(), []);
+    // What was declared since then stands, whoever does the request again.
+    store.halt(&halt).await.unwrap();
+    assert_eq!(store.lift(&lift, "me", "looked", at).await.unwrap(), []);
+    assert_eq!(store.halts().await.unwrap(), [halt]);
+    assert_eq!(inbox.answer(n).unwrap(), Some(answer));
+}
+
+#[tokio::test]
+async fn a_request_of_a_later_version_holds_up_no_other_one() {
+    let dir = TempDir::new().unwrap();
+    let store = SqliteStore::open(file(&dir)).unwrap();
+    let db = rusqlite::Connection::open(file(&dir)).unwrap();
+    let sql = "INSERT INTO inbox (request) VALUES ('{\"flatten\":{\"scope\":\"v\"}}')";
+    db.execute(sql, ()).unwrap();
+    drop(db);
+    let waiting = store.requests().await.unwrap();
+    assert_eq!(waiting[0].request, Request::Unreadable);
 }
