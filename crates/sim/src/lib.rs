@@ -1,7 +1,7 @@
 #![cfg_attr(feature = "bybit", doc = include_str!("../README.md"))]
-#![cfg_attr(not(feature = "bybit"), doc = "Simulated venues, built without any.")]
+#![cfg_attr(not(feature = "bybit"), doc = "Simulated venues, built without Bybit.")]
 #![cfg_attr(
-    not(feature = "bybit"),
+    not(any(feature = "bybit", feature = "hyperliquid")),
     allow(
         dead_code,
         unused_imports,
@@ -12,14 +12,20 @@
 
 #[cfg(feature = "bybit")]
 pub mod bybit;
-#[cfg(feature = "bybit")]
+#[cfg(any(feature = "bybit", feature = "hyperliquid"))]
 mod clock;
 pub mod core;
-#[cfg(feature = "bybit")]
+#[cfg(any(feature = "bybit", feature = "hyperliquid"))]
+#[cfg_attr(
+    not(all(feature = "bybit", feature = "hyperliquid")),
+    allow(dead_code, reason = "parts that only another venue needs")
+)]
 mod edge;
+#[cfg(feature = "hyperliquid")]
+pub mod hyperliquid;
 mod journal;
 pub mod program;
-#[cfg(feature = "bybit")]
+#[cfg(any(feature = "bybit", feature = "hyperliquid"))]
 mod world;
 
 pub use journal::{JournalError, Verified, verify};

@@ -17,7 +17,7 @@ const USAGE: &str = "\
 usage: surefill-sim [run] --venue NAME[,NAME...]|all [--port P] [--seed N] [--journal DIR] [--accounts FILE]
        surefill-sim verify DIR
 
-Simulated venues on 127.0.0.1. Venues: bybit. Prints one line of JSON per venue when it listens.";
+Simulated venues on 127.0.0.1. Venues: bybit, hyperliquid. Prints one line of JSON per venue when it listens.";
 
 /// Runs the simulator with the arguments of `sim run` or `sim verify`, without the program's name; the word `run` may
 /// be left out. Returns when SIGTERM or SIGINT comes, with what the process should exit with: 0 done, 1 a journal
@@ -56,6 +56,12 @@ struct Ready {
     journal: Option<PathBuf>,
 }
 
+/// The venues that can be simulated, in the order of `all`, and whether this build holds them.
+const VENUES: [(&str, bool); 2] = [
+    ("bybit", cfg!(feature = "bybit")),
+    ("hyperliquid", cfg!(feature = "hyperliquid")),
+];
+
 #[derive(Debug, Default)]
 struct Options {
     venues: Vec<String>,
@@ -88,13 +94,117 @@ impl Options {
         if options.venues.is_empty() {
             return Err("--venue is missing".to_owned());
         }
-        match options
-            .venues
-            .iter()
-            .find(|venue| !["bybit", "all"].contains(&venue.as_str()))
+        if options.venues.iter().any(|venue| venue == "all") {
+            let all = VENUES.into_iter().filter(|(_, built)| *built);
+            options.venues = all.map(|(venue, _)| venue.to_owned()).collect();
+        }
+        for (index, venue) in options.venues.iter().enumerate() {
+            match VENUES.iter().find(|(name, _)| name == venue) {
+                None => return Err(format!("--venue: {venue} is not simulated")),
+                Some((_, false)) => return Err(format!("--venue: built without {venue}")),
+                Some((_, true)) => {}
+            }
+            if options
+                .venues
+                .iter()
+                .take(index)
+                .any(|other| other == venue)
+            {
+                return Err(format!("--venue: {venue} is twice there"));
+            }
+        }
+        if options
+            .port_of(options.venues.len().saturating_sub(1))
+            .is_none()
         {
-            Some(venue) => Err(format!("--venue: {venue} is not simulated")),
-            None => Ok(options),
+            return Err("--port: there are not so many ports".to_owned());
+        }
+        Ok(options)
+    }
+
+    /// The port of the venue at this place of the list: any free one, or one after the other.
+    fn port_of(&self, index: usize) -> Option<u16> {
+        match self.port {
+            0 => Some(0),
+            port => port.checked_add(u16::try_from(index).ok()?),
+        }
+    }
+
+    /// The further accounts of one venue: the whole file is its list, or the field of its name in an object.
+    fn more<T: serde::de::DeserializeOwned>(&self, venue: &str) -> Result<Vec<T>, Failure> {
+        let Some(path) = &self.accounts else {
+            return Ok(Vec::new());
+        };
+        let read = || -> Result<Vec<T>, String> {
+            let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+            let value = serde_json::from_slice::<serde_json::Value>(&bytes)
+                .map_err(|error| error.to_string())?;
+            let list = match value.get(venue) {
+                None if value.is_object() => return Ok(Vec::new()),
+                None => value,
+                Some(list) => list.clone(),
+            };
+            serde_json::from_value(list).map_err(|error| error.to_string())
+        };
+        read().map_err(|text| Failure(2, format!("--accounts {}: {text}", path.display())))
+    }
+}
+
+/// What the program exits with, and why.
+#[derive(Debug)]
+struct Failure(u8, String);
+
+/// One venue that runs.
+#[derive(Debug)]
+enum Venue {
+    #[cfg(feature = "bybit")]
+    Bybit(crate::bybit::Handle),
+    #[cfg(feature = "hyperliquid")]
+    Hyperliquid(crate::hyperliquid::Handle),
+}
+
+impl Venue {
+    async fn start(options: &Options, port: u16, venue: &str) -> Result<Self, Failure> {
+        match venue {
+            #[cfg(feature = "bybit")]
+            "bybit" => bybit(options, port).await.map(Self::Bybit),
+            #[cfg(feature = "hyperliquid")]
+            "hyperliquid" => hyperliquid(options, port).await.map(Self::Hyperliquid),
+            _ => Err(Failure(2, format!("built without {venue}, on port {port}"))),
+        }
+    }
+
+    fn ready(&self, journal: Option<PathBuf>) -> Ready {
+        let (venue, rest, ws, control) = match self {
+            #[cfg(feature = "bybit")]
+            Self::Bybit(handle) => ("bybit", handle.url(), handle.ws_url(), handle.control_url()),
+            #[cfg(feature = "hyperliquid")]
+            Self::Hyperliquid(handle) => (
+                "hyperliquid",
+                handle.url(),
+                handle.ws_url(),
+                handle.control_url(),
+            ),
+            #[cfg(not(any(feature = "bybit", feature = "hyperliquid")))]
+            _ => ("none", String::new(), String::new(), String::new()),
+        };
+        Ready {
+            ready: true,
+            venue,
+            rest,
+            ws,
+            control,
+            pid: std::process::id(),
+            journal,
+        }
+    }
+
+    async fn shutdown(self) {
+        match self {
+            #[cfg(feature = "bybit")]
+            Self::Bybit(handle) => handle.shutdown().await,
+            #[cfg(feature = "hyperliquid")]
+            Self::Hyperliquid(handle) => handle.shutdown().await,
         }
     }
 }
@@ -104,16 +214,6 @@ async fn start(words: &[String]) -> ExitCode {
         Ok(options) => options,
         Err(text) => return usage(&text),
     };
-    #[cfg(feature = "bybit")]
-    return run_bybit(options).await;
-    #[cfg(not(feature = "bybit"))]
-    usage(&format!("built without {:?}", options.venues))
-}
-
-#[cfg(feature = "bybit")]
-async fn run_bybit(options: Options) -> ExitCode {
-    use crate::bybit::{Config, Login, StartError};
-
     // Before anything is announced, so that a stop right after the ready line is a clean one.
     let (Ok(mut terminate), Ok(mut interrupt)) = (
         signal(SignalKind::terminate()),
@@ -121,58 +221,94 @@ async fn run_bybit(options: Options) -> ExitCode {
     ) else {
         return fail(2, "cannot wait for signals");
     };
-    let mut logins = Login::built_in();
-    if let Some(path) = &options.accounts {
-        let read = std::fs::read(path).map_err(|error| error.to_string());
-        let more = read.and_then(|bytes| {
-            serde_json::from_slice::<Vec<Login>>(&bytes).map_err(|error| error.to_string())
-        });
-        match more {
-            Ok(more) => {
-                // A key that is built in gets the limits of the file.
-                logins.retain(|login| more.iter().all(|other| other.api_key != login.api_key));
-                logins.extend(more);
-            }
-            Err(error) => return fail(2, &format!("--accounts {}: {error}", path.display())),
+    let mut running = Vec::new();
+    for (index, name) in options.venues.iter().enumerate() {
+        let venue = match Venue::start(&options, options.port_of(index).unwrap_or(0), name).await {
+            Ok(venue) => venue,
+            Err(Failure(code, text)) => return fail(code, &text),
+        };
+        let ready = serde_json::to_string(&venue.ready(options.journal.clone()));
+        running.push(venue);
+        if let Err(error) = ready
+            .map_err(io::Error::other)
+            .and_then(|ready| say(&ready))
+        {
+            return fail(2, &format!("cannot say that it is ready: {error}"));
         }
-    }
-    let config = Config {
-        port: options.port,
-        seed: options.seed,
-        journal: options.journal.clone(),
-        logins,
-        ..Config::default()
-    };
-    let handle = match crate::bybit::start(config).await {
-        Ok(handle) => handle,
-        Err(error) => {
-            let code = match &error {
-                StartError::Listen(_) | StartError::Journal(JournalError::Held { .. }) => 6,
-                StartError::Journal(_) => 8,
-                StartError::Accounts { .. } => 2,
-            };
-            return fail(code, &chain(&error));
-        }
-    };
-    let ready = Ready {
-        ready: true,
-        venue: "bybit",
-        rest: handle.url(),
-        ws: handle.ws_url(),
-        control: handle.control_url(),
-        pid: std::process::id(),
-        journal: options.journal,
-    };
-    let ready = serde_json::to_string(&ready).map_err(io::Error::other);
-    if let Err(error) = ready.and_then(|ready| say(&ready)) {
-        return fail(2, &format!("cannot say that it is ready: {error}"));
     }
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    handle.shutdown().await;
+    for venue in running {
+        venue.shutdown().await;
+    }
     ExitCode::SUCCESS
+}
+
+/// What a journal that cannot be used exits with.
+#[cfg(any(feature = "bybit", feature = "hyperliquid"))]
+const fn journal_code(error: &JournalError) -> u8 {
+    match error {
+        JournalError::Held { .. } => 6,
+        JournalError::Io { .. }
+        | JournalError::Closed
+        | JournalError::Damaged { .. }
+        | JournalError::Differs { .. } => 8,
+    }
+}
+
+#[cfg(feature = "bybit")]
+async fn bybit(options: &Options, port: u16) -> Result<crate::bybit::Handle, Failure> {
+    use crate::bybit::{Config, Login, StartError};
+
+    let more = options.more::<Login>("bybit")?;
+    let mut logins = Login::built_in();
+    // A key that is built in gets the limits of the file.
+    logins.retain(|login| more.iter().all(|other| other.api_key != login.api_key));
+    logins.extend(more);
+    let config = Config {
+        port,
+        seed: options.seed,
+        journal: options.journal.clone(),
+        logins,
+        ..Config::default()
+    };
+    crate::bybit::start(config).await.map_err(|error| {
+        let code = match &error {
+            StartError::Listen(_) => 6,
+            StartError::Journal(error) => journal_code(error),
+            StartError::Accounts { .. } => 2,
+        };
+        Failure(code, chain(&error))
+    })
+}
+
+#[cfg(feature = "hyperliquid")]
+async fn hyperliquid(options: &Options, port: u16) -> Result<crate::hyperliquid::Handle, Failure> {
+    use crate::hyperliquid::{Config, StartError, Wallet};
+
+    let more = options.more::<Wallet>("hyperliquid")?;
+    let mut wallets = Wallet::built_in();
+    // An address that is built in is what the file says it is.
+    let same = |one: &Wallet, other: &Wallet| one.address.eq_ignore_ascii_case(&other.address);
+    wallets.retain(|wallet| !more.iter().any(|other| same(wallet, other)));
+    wallets.extend(more);
+    let config = Config {
+        port,
+        seed: options.seed,
+        journal: options.journal.clone(),
+        wallets,
+        ..Config::default()
+    };
+    crate::hyperliquid::start(config).await.map_err(|error| {
+        let code = match &error {
+            StartError::Listen(_) => 6,
+            StartError::Journal(error) => journal_code(error),
+            StartError::Accounts { .. } => 2,
+        };
+        Failure(code, chain(&error))
+    })
 }
 
 /// Verifies the journal of each venue in `dir`.

@@ -193,6 +193,7 @@ fn history(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
         );
         let memory = match order.status {
             OrdStatus::New | OrdStatus::PartiallyFilled => return false,
+            OrdStatus::Rejected => DAY_MS,
             OrdStatus::Canceled if !filled => DAY_MS,
             OrdStatus::Canceled | OrdStatus::Filled => TWO_YEARS_MS,
         };

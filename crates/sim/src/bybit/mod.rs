@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use crate::edge::ControlError;
 pub use config::{Config, Login, StartError};
 pub use gate::in_window;
 pub use ids::{cl_ord_id, is_valid_id};
@@ -31,28 +32,14 @@ pub use sign::{signature, signed_text};
 
 use crate::{
     core::{DuplicateRule, What},
-    edge::{Server, Stage},
+    edge::{Running, Stage},
     world::World,
 };
 use venue::Bybit;
 
-/// A control request that was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{status}: {text}")]
-pub struct ControlError {
-    /// HTTP status.
-    pub status: u16,
-    /// What is wrong, by name.
-    pub text: String,
-}
-
 /// A running simulated Bybit. Dropping it stops it.
 #[derive(Debug)]
-pub struct Handle {
-    server: Option<Server>,
-    venue: Arc<Bybit>,
-    addr: std::net::SocketAddr,
-}
+pub struct Handle(Running<Bybit>);
 
 /// Starts a simulated Bybit on loopback, in the current tokio runtime.
 ///
@@ -88,39 +75,33 @@ pub async fn start(config: Config) -> Result<Handle, StartError> {
         }
     }
     let venue = Arc::new(Bybit::new(Stage::new(world), seed, config.logins)?);
-    let server = Server::start(Arc::clone(&venue), config.port)
-        .await
-        .map_err(StartError::Listen)?;
-    Ok(Handle {
-        addr: server.addr(),
-        server: Some(server),
-        venue,
-    })
+    let running = Running::start(venue, config.port).await;
+    running.map(Handle).map_err(StartError::Listen)
 }
 
 impl Handle {
     /// Base of the REST API, `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}", self.addr)
+        format!("http://{}", self.0.addr())
     }
 
     /// Base of the sockets, `ws://127.0.0.1:PORT`. The private socket is `/v5/private`, the trade socket `/v5/trade`.
     #[must_use]
     pub fn ws_url(&self) -> String {
-        format!("ws://{}", self.addr)
+        format!("ws://{}", self.0.addr())
     }
 
     /// Base of the control port.
     #[must_use]
     pub fn control_url(&self) -> String {
-        format!("http://{}/_sim", self.addr)
+        format!("http://{}/_sim", self.0.addr())
     }
 
     /// Where it listens.
     #[must_use]
     pub const fn addr(&self) -> std::net::SocketAddr {
-        self.addr
+        self.0.addr()
     }
 
     /// Asks the control port without a socket, so also while a restart keeps the venue down.
@@ -135,31 +116,11 @@ impl Handle {
         target: &str,
         body: &Value,
     ) -> Result<Value, ControlError> {
-        let Some(server) = &self.server else {
-            return Err(ControlError {
-                status: 503,
-                text: "the venue has stopped".to_owned(),
-            });
-        };
-        let answer = server.control(&*self.venue, method, target, body).await;
-        answer.map_err(|wrong| ControlError {
-            status: wrong.status,
-            text: wrong.text,
-        })
+        self.0.control(method, target, body).await
     }
 
     /// Stops, closes the journal and gives the port back.
-    pub async fn shutdown(mut self) {
-        if let Some(server) = self.server.take() {
-            server.stop().await;
-        }
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        if let Some(server) = &self.server {
-            server.stop_soon();
-        }
+    pub async fn shutdown(self) {
+        self.0.shutdown().await;
     }
 }

@@ -118,7 +118,9 @@ pub(super) fn create(venue: &Bybit, new: NewOrder) -> Result<Value, Code> {
             | Happening::Closed { .. }
             | Happening::MarketSet { .. }
             | Happening::RulesSet { .. }
-            | Happening::DayClosed => continue,
+            | Happening::DayClosed
+            | Happening::Recorded(_)
+            | Happening::Noted(_) => continue,
         };
         return Ok(json!({ "orderId": venue.ids().order(&key, no), "orderLinkId": link_id }));
     }

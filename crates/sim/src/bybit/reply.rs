@@ -53,6 +53,7 @@ impl Code {
             Refusal::UnknownOrder | Refusal::NotOpen => {
                 Self::new(110_001, "order not exists or too late to cancel")
             }
+            Refusal::BelowMinimum => Self::new(110_094, "Order does not meet minimum order value"),
             Refusal::UnknownAccount | Refusal::Exists => Self::new(10_016, "Server error."),
         }
     }
@@ -67,6 +68,7 @@ impl Code {
             Refusal::TooManyOrders => Self::new(170_810, "Cannot exceed maximum of 500 orders."),
             Refusal::UnknownInstrument => Self::new(170_121, "Invalid symbol."),
             Refusal::UnknownOrder | Refusal::NotOpen => Self::new(170_213, "Order does not exist."),
+            Refusal::BelowMinimum => Self::new(170_140, "Order value exceeded lower limit"),
             Refusal::NothingToReduce
             | Refusal::BadNumber
             | Refusal::BeyondOrder

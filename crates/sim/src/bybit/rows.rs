@@ -22,6 +22,7 @@ pub(super) fn status(order: &Order) -> &'static str {
         OrdStatus::PartiallyFilled => "PartiallyFilled",
         OrdStatus::Filled => "Filled",
         OrdStatus::Canceled => "Cancelled",
+        OrdStatus::Rejected => "Rejected",
     }
 }
 
@@ -43,6 +44,8 @@ const fn ord_type(ord_type: OrdType) -> &'static str {
 const fn reasons(ended: Option<Ended>) -> (&'static str, &'static str) {
     match ended {
         None | Some(Ended::Filled) => ("UNKNOWN", "EC_NoError"),
+        Some(Ended::Scheduled) => ("CancelByDCP", "EC_NoError"),
+        Some(Ended::Refused(_)) => ("UNKNOWN", "EC_Others"),
         Some(Ended::ByRequest) => ("CancelByUser", "EC_PerCancelRequest"),
         Some(Ended::WouldTake) => ("UNKNOWN", "EC_PostOnlyWillTakeLiquidity"),
         Some(Ended::NoImmediate) => ("UNKNOWN", "EC_NoImmediateQtyToFill"),

@@ -35,7 +35,9 @@ pub(super) fn pushes(ids: VenueIds, core: &Core, events: &[Event]) -> Vec<Push> 
             | Happening::Existing { .. }
             | Happening::MarketSet { .. }
             | Happening::RulesSet { .. }
-            | Happening::DayClosed => continue,
+            | Happening::DayClosed
+            | Happening::Recorded(_)
+            | Happening::Noted(_) => continue,
         };
         if !orders.contains(&no) {
             orders.push(no);

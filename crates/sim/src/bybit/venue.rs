@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     core::{Core, Event, OrderNo, Refusal},
-    edge::{Fields, Heard, Op, Push, Reply, Request, Stage, Venue, Wrong},
+    edge::{Fields, Heard, Op, Push, Reply, Request, Silence, Stage, Venue, Wrong},
 };
 
 /// How long an address stays out that asked too often.
@@ -162,8 +162,12 @@ impl Venue for Bybit {
         Session::open(path, query, self.ids.connection(no))
     }
 
-    fn idle_ms(&self, session: &Session) -> u64 {
-        session.idle_ms
+    fn greeting(&self, _: &Session) -> Option<String> {
+        None
+    }
+
+    fn idle(&self, session: &Session) -> Silence {
+        Silence::Client(session.idle_ms)
     }
 
     fn hear(&self, session: &mut Session, text: &str) -> Heard {
@@ -195,7 +199,7 @@ impl Venue for Bybit {
         failed(200, self.now_ms(), &Code::named(code))
     }
 
-    fn op(&self, method: &Method, path: &str, query: &str) -> Op {
+    fn op(&self, method: &Method, path: &str, query: &str, _: &[u8]) -> Op {
         route::op(method, path, query)
     }
 

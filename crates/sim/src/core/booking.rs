@@ -50,15 +50,23 @@ impl Core {
             .leaves_quote()
             .map_or(leaves_qty.is_zero(), |left| left.is_zero());
         let (account, key) = (order.account.clone(), order.instrument.clone());
+        let (mut held_before, mut result) = (Decimal::ZERO, Decimal::ZERO);
         if let Some(owner) = self.accounts.get_mut(&account)
             && kind == Kind::Spot
         {
+            held_before = owner
+                .balances
+                .get(&instrument.base)
+                .copied()
+                .unwrap_or_default();
             owner.pay(&instrument.base, side.signed(qty));
             owner.pay(&instrument.quote, -side.signed(value));
             owner.pay(instrument.fee_coin(side), -fee);
         } else if let Some(owner) = self.accounts.get_mut(&account) {
             let position = owner.positions.entry(key.clone()).or_default();
+            held_before = position.qty;
             let realized = position.book(kind, side, qty, price);
+            result = realized;
             position.updated_at_ms = at_ms;
             position.last_fill = Some(fill_no);
             owner.pay(instrument.money(), realized.saturating_sub(fee));
@@ -77,6 +85,8 @@ impl Core {
             maker,
             sweep,
             at_ms,
+            held_before,
+            realized: result,
         };
         self.fills_of.entry(no).or_default().push(self.fills.len());
         self.fills.push(fill.clone());

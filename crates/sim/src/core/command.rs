@@ -6,9 +6,10 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    event::{Note, Refusal},
     ids::DuplicateRule,
     instrument::{Flat, Instrument},
-    order::{OrdType, OrderNo, SelfTrade, Side, TimeInForce},
+    order::{Ended, OrdType, OrderNo, SelfTrade, Side, TimeInForce},
 };
 
 /// One command.
@@ -40,6 +41,22 @@ pub enum What {
         /// Which.
         order: OrderNo,
     },
+    /// The end of an order for a reason of the venue's.
+    End {
+        /// Which.
+        order: OrderNo,
+        /// Why.
+        ended: Ended,
+    },
+    /// A record of an order that the venue refused. It takes a number, and no client id.
+    Record {
+        /// Its terms.
+        order: Box<NewOrder>,
+        /// Why it was refused.
+        refusal: Refusal,
+    },
+    /// Something for the venue to remember.
+    Note(Note),
     /// Other terms for an open order, which keeps its ids.
     Amend {
         /// Which.

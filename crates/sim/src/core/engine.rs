@@ -8,7 +8,7 @@ use super::{
     account::Account,
     book::Book,
     command::{Command, NewOrder, What},
-    event::{Event, Fill, Happening, Refusal},
+    event::{Event, Fill, Happening, Note, Refusal},
     ids::DuplicateRule,
     instrument::{Instrument, Kind},
     order::{Ended, OrdStatus, Order, OrderNo, Side},
@@ -27,6 +27,7 @@ pub struct Core {
     pub(super) fills: Vec<Fill>,
     /// Positions in `fills`, by order.
     pub(super) fills_of: BTreeMap<OrderNo, Vec<usize>>,
+    notes: Vec<Note>,
     pub(super) duplicate: DuplicateRule,
     pub(super) window: u32,
     pub(super) commands: u64,
@@ -46,6 +47,7 @@ impl Core {
             orders: Vec::new(),
             fills: Vec::new(),
             fills_of: BTreeMap::new(),
+            notes: Vec::new(),
             duplicate,
             window,
             commands: 0,
@@ -63,7 +65,14 @@ impl Core {
             What::OpenAccount { account, balances } => self.open_account(account, &balances),
             What::List(instrument) => self.list(*instrument),
             What::Place(new) => self.place(*new),
-            What::Cancel { order } => self.cancel(order),
+            What::Cancel { order } => self.end(order, Ended::ByRequest),
+            What::End { order, ended } => self.end(order, ended),
+            What::Record { order, refusal } => self.record(*order, refusal),
+            What::Note(note) => {
+                self.notes.push(note.clone());
+                self.say(Happening::Noted(note));
+                Ok(())
+            }
             What::Amend {
                 order,
                 order_qty,
@@ -124,6 +133,12 @@ impl Core {
         places.iter().filter_map(|place| self.fills.get(*place))
     }
 
+    /// All notes of the venue, oldest first.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
     /// All accounts by name.
     #[must_use]
     pub const fn accounts(&self) -> &BTreeMap<String, Account> {
@@ -136,7 +151,7 @@ impl Core {
         &self.instruments
     }
 
-    /// All orders of an account that took this client id, oldest first.
+    /// All orders of an account that came with this client id, oldest first.
     #[must_use]
     pub fn by_wire_id(&self, account: &str, wire_id: &str) -> &[OrderNo] {
         self.accounts
@@ -202,11 +217,18 @@ impl Core {
         }
         if let Some(id) = &new.wire_id {
             let earlier = account.ids.orders(id);
-            let open = |no: &&OrderNo| self.order(**no).is_some_and(|order| order.status.is_open());
+            let is_open =
+                |no: &&OrderNo| self.order(**no).is_some_and(|order| order.status.is_open());
+            // A record of a refused order takes no id.
+            let took = |no: &&OrderNo| {
+                self.order(**no)
+                    .is_some_and(|order| order.status != OrdStatus::Rejected)
+            };
+            let mut earlier = earlier.iter().filter(took);
             let taken = match self.duplicate {
-                DuplicateRule::RefusedForever | DuplicateRule::ReturnsExisting => earlier.first(),
-                DuplicateRule::RefusedDay => earlier.last().filter(|_| account.ids.in_day(id)),
-                DuplicateRule::WhileOpen => earlier.iter().find(open),
+                DuplicateRule::RefusedForever | DuplicateRule::ReturnsExisting => earlier.next(),
+                DuplicateRule::RefusedDay => earlier.next_back().filter(|_| account.ids.in_day(id)),
+                DuplicateRule::WhileOpen => earlier.find(is_open),
                 DuplicateRule::Accepted => None,
             };
             match (taken, self.duplicate) {
@@ -281,10 +303,10 @@ impl Core {
             .fold(Decimal::ZERO, Decimal::saturating_add)
     }
 
-    fn accept(&mut self, new: NewOrder) -> OrderNo {
+    fn order_of(&self, new: NewOrder) -> Order {
         let count = u64::try_from(self.orders.len()).unwrap_or(u64::MAX);
         let no = OrderNo(count.saturating_add(1));
-        let order = Order {
+        Order {
             no,
             account: new.account,
             instrument: new.instrument,
@@ -305,7 +327,12 @@ impl Core {
             accepted_at_ms: self.now_ms,
             updated_at_ms: self.now_ms,
             updated_seq: self.seq.saturating_add(1),
-        };
+        }
+    }
+
+    fn accept(&mut self, new: NewOrder) -> OrderNo {
+        let order = self.order_of(new);
+        let no = order.no;
         if let Some(account) = self.accounts.get_mut(&order.account) {
             account.open.insert(no);
             if let Some(id) = &order.wire_id {
@@ -317,12 +344,30 @@ impl Core {
         no
     }
 
-    fn cancel(&mut self, no: OrderNo) -> Result<(), Refusal> {
+    /// Keeps a refused order as a record.
+    fn record(&mut self, new: NewOrder, refusal: Refusal) -> Result<(), Refusal> {
+        let mut order = self.order_of(new);
+        order.status = OrdStatus::Rejected;
+        order.ended = Some(Ended::Refused(refusal));
+        let owner = self
+            .accounts
+            .get_mut(&order.account)
+            .ok_or(Refusal::UnknownAccount)?;
+        owner.closed.push(order.no);
+        if let Some(id) = &order.wire_id {
+            owner.ids.record(id, order.no);
+        }
+        self.orders.push(order.clone());
+        self.say(Happening::Recorded(Box::new(order)));
+        Ok(())
+    }
+
+    fn end(&mut self, no: OrderNo, ended: Ended) -> Result<(), Refusal> {
         let order = self.order(no).ok_or(Refusal::UnknownOrder)?;
         if !order.status.is_open() {
             return Err(Refusal::NotOpen);
         }
-        self.close(no, Ended::ByRequest);
+        self.close(no, ended);
         Ok(())
     }
 

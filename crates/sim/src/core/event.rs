@@ -82,6 +82,19 @@ pub enum Happening {
     },
     /// The day's ids are forgotten.
     DayClosed,
+    /// A refused order is kept as a record.
+    Recorded(Box<Order>),
+    /// A note of the venue is kept.
+    Noted(Note),
+}
+
+/// Something that the venue in front of the core has to remember, in words of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// What it is about.
+    pub topic: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// Why a command changed nothing.
@@ -110,6 +123,8 @@ pub enum Refusal {
     TooManyOrders,
     /// More than what the order has left, or less than what it has filled.
     BeyondOrder,
+    /// Worth less than the venue trades.
+    BelowMinimum,
 }
 
 /// One side of one trade.
@@ -146,4 +161,10 @@ pub struct Fill {
     pub sweep: u64,
     /// Venue time.
     pub at_ms: u64,
+    /// The position before it, on spot what was owned of the base coin. Derived, so in no event log.
+    #[serde(skip)]
+    pub held_before: Decimal,
+    /// The result that it realized, before fees. Derived, so in no event log.
+    #[serde(skip)]
+    pub realized: Decimal,
 }

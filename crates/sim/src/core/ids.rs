@@ -54,7 +54,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// All orders that ever took the id, oldest first.
+    /// All orders that came with the id, oldest first; refused ones are in it only if they were recorded.
     pub(super) fn orders(&self, id: &str) -> &[OrderNo] {
         self.ever.get(id).map_or(&[], Vec::as_slice)
     }
@@ -71,6 +71,11 @@ impl Ids {
         let count = self.day_count.entry(id.to_owned()).or_default();
         *count = count.saturating_add(1);
         self.shrink(window);
+    }
+
+    /// A refused order is found by its id, which stays free.
+    pub(super) fn record(&mut self, id: &str, order: OrderNo) {
+        self.ever.entry(id.to_owned()).or_default().push(order);
     }
 
     /// Evicts the oldest ids of the day until at most `window` are left.

@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::instrument::Kind;
+use super::{event::Refusal, instrument::Kind};
 
 /// Number of an order in its core, from 1. Two orders with one client id have two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -108,6 +108,8 @@ pub enum OrdStatus {
     Filled,
     /// Ended otherwise; some may have traded.
     Canceled,
+    /// Never worked: kept as a record only.
+    Rejected,
 }
 
 impl OrdStatus {
@@ -125,6 +127,7 @@ impl OrdStatus {
             Self::PartiallyFilled => "partially_filled",
             Self::Filled => "filled",
             Self::Canceled => "canceled",
+            Self::Rejected => "rejected",
         }
     }
 }
@@ -147,6 +150,10 @@ pub enum Ended {
     ReduceOnly,
     /// Met an order of its own account.
     SelfTrade,
+    /// The venue canceled it at the time that its owner had set for all orders.
+    Scheduled,
+    /// Refused, and kept as a record.
+    Refused(Refusal),
 }
 
 /// One order, as it stands.

@@ -26,6 +26,9 @@ use super::{
 
 /// Longest request body.
 const MOST_BYTES: usize = 1 << 20;
+/// How much of a first request is looked at before it is read, and how often, a millisecond apart.
+const MOST_PEEKED: usize = 1 << 16;
+const PEEKS: u32 = 2_000;
 /// How long a connection without an answer stays open, if the client does not give up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -46,7 +49,7 @@ pub(super) async fn serve<V: Venue>(venue: Arc<V>, switch: Switch, stream: TcpSt
         }
     };
     if let Some(first) = first {
-        if refused(&*venue, &first) {
+        if venue.stage().faults.refuses() && refused(&*venue, &stream, &first).await {
             return reset(&stream);
         }
         if first.method == Method::GET
@@ -172,8 +175,40 @@ async fn first(stream: &TcpStream) -> Option<First> {
     }
 }
 
+/// The body of the first request, not yet read: as much of it as was sent with the head or soon after.
+async fn first_body(stream: &TcpStream) -> Vec<u8> {
+    let mut buffer = vec![0_u8; MOST_PEEKED];
+    let mut body = Vec::new();
+    for _ in 0..PEEKS {
+        let Ok(count) = stream.peek(&mut buffer).await else {
+            return body;
+        };
+        let bytes = buffer.get(..count).unwrap_or_default();
+        let split = bytes
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .and_then(|at| bytes.split_at_checked(at.saturating_add(4)));
+        if let Some((head, sent)) = split {
+            sent.clone_into(&mut body);
+            let length = String::from_utf8_lossy(head)
+                .lines()
+                .filter_map(|line| line.split_once(':'))
+                .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+                .and_then(|(_, length)| length.trim().parse::<usize>().ok());
+            if body.len() >= length.unwrap_or(0) {
+                return body;
+            }
+        }
+        if count == 0 || count == buffer.len() {
+            return body;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    body
+}
+
 /// Whether a fault refuses the first request of a connection.
-fn refused<V: Venue>(venue: &V, first: &First) -> bool {
+async fn refused<V: Venue>(venue: &V, stream: &TcpStream, first: &First) -> bool {
     let First {
         method,
         path,
@@ -183,8 +218,8 @@ fn refused<V: Venue>(venue: &V, first: &First) -> bool {
         return false;
     }
     let stage = venue.stage();
-    let op = venue.op(method, path, query);
-    if !stage.faults.refuses() || !stage.faults.take_refusal(op) {
+    let op = venue.op(method, path, query, &first_body(stream).await);
+    if !stage.faults.take_refusal(op) {
         return false;
     }
     stage
@@ -228,8 +263,11 @@ async fn handle<V: Venue>(
     if switch.power() != Power::Up {
         return Ok(fuse.blow().await);
     }
+    let Some(body) = whole(body).await? else {
+        return Ok(response(Reply::page(413)));
+    };
     let stage = venue.stage();
-    let op = venue.op(&head.method, &path, &query);
+    let op = venue.op(&head.method, &path, &query, &body);
     let barred = venue.barred();
     let shot = if barred.is_some() {
         None
@@ -251,9 +289,6 @@ async fn handle<V: Venue>(
         came(None);
         return Ok(fuse.blow().await);
     }
-    let Some(body) = whole(body).await? else {
-        return Ok(response(Reply::page(413)));
-    };
     let seq = came(Some(&body));
     let request = Request {
         method: head.method.clone(),

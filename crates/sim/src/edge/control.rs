@@ -153,7 +153,8 @@ fn apply<V: Venue>(venue: &V, what: What) -> Result<Vec<Happening>, Wrong> {
                 | Refusal::Duplicate
                 | Refusal::NothingToReduce
                 | Refusal::Funds
-                | Refusal::TooManyOrders => 409,
+                | Refusal::TooManyOrders
+                | Refusal::BelowMinimum => 409,
                 Refusal::BadNumber | Refusal::BeyondOrder => 400,
             };
             Err(Wrong {

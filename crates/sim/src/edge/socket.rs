@@ -37,10 +37,21 @@ pub(crate) struct Called {
 /// What a frame comes to.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// Answered at once.
+    /// Answered after the time that an answer is on its way.
     Say(String),
+    /// Answered at this moment, before any later push.
+    Now(Vec<String>),
     /// For the gate and the engine.
     Called(Box<Called>),
+}
+
+/// When a socket has been silent for too long, in ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Silence {
+    /// Nothing came from the client.
+    Client(u64),
+    /// Nothing was sent to it.
+    Venue(u64),
 }
 
 /// What a task of a socket wants to leave by it.
@@ -92,8 +103,17 @@ pub(super) async fn serve<V: Venue>(
     let mut late: Option<Late> = None;
     let mut deaf_until_ms = 0;
     let mut heard_ms = stage.clock.now_ms();
+    let mut said_ms = heard_ms;
+    if let Some(greeting) = venue.greeting(&session)
+        && !say(&mut socket, greeting).await
+    {
+        return;
+    }
     loop {
-        let idle_ms = heard_ms.saturating_add(venue.idle_ms(&session));
+        let idle_ms = match venue.idle(&session) {
+            Silence::Client(ms) => heard_ms.saturating_add(ms),
+            Silence::Venue(ms) => said_ms.saturating_add(ms),
+        };
         let due_ms = late.as_ref().map_or(u64::MAX, |late| late.due_ms);
         tokio::select! {
             changed = power.changed() => {
@@ -105,9 +125,15 @@ pub(super) async fn serve<V: Venue>(
                 if let Some(late) = late.take() && !say(&mut socket, late.text).await {
                     return;
                 }
+                said_ms = stage.clock.now_ms();
             }
             Some(out) = outs.recv() => match out {
-                Out::Text(text) => if !say(&mut socket, text).await { return },
+                Out::Text(text) => {
+                    if !say(&mut socket, text).await {
+                        return;
+                    }
+                    said_ms = stage.clock.now_ms();
+                }
                 Out::Reset => return reset(socket.get_ref()),
             },
             pushed = pushes.recv() => {
@@ -145,6 +171,7 @@ pub(super) async fn serve<V: Venue>(
                 if let Some(late) = overtaken && !say(&mut socket, late.text).await {
                     return;
                 }
+                said_ms = stage.clock.now_ms();
             }
             frame = socket.next() => {
                 heard_ms = stage.clock.now_ms();
@@ -157,6 +184,14 @@ pub(super) async fn serve<V: Venue>(
                 };
                 match venue.hear(&mut session, &text) {
                     Heard::Say(text) => leave(&out, Out::Text(text)),
+                    Heard::Now(texts) => {
+                        for text in texts {
+                            if !say(&mut socket, text).await {
+                                return;
+                            }
+                        }
+                        said_ms = stage.clock.now_ms();
+                    }
                     Heard::Called(called) => call(&venue, *called, out.clone()),
                 }
             }
@@ -208,7 +243,7 @@ fn leave(leaving: &Leaving, out: Out) {
 fn call<V: Venue>(venue: &Arc<V>, called: Called, out: Leaving) {
     let stage = venue.stage();
     let Called { request, tag } = called;
-    let op = venue.op(&Method::POST, &request.path, "");
+    let op = venue.op(&Method::POST, &request.path, "", &request.body);
     let came = |body: &Bytes| {
         stage
             .requests

@@ -15,7 +15,7 @@ use super::{
     hidden::Hidden,
     pushes::{Push, Pushes},
     requests::Requests,
-    socket::Heard,
+    socket::{Heard, Silence},
 };
 use crate::{
     clock::SimClock,
@@ -67,8 +67,11 @@ pub(crate) trait Venue: fmt::Debug + Send + Sync + 'static {
     /// A new socket, if this path is one.
     fn open(&self, path: &str, query: &str) -> Option<Self::Session>;
 
-    /// How long a socket may be silent.
-    fn idle_ms(&self, session: &Self::Session) -> u64;
+    /// What a new socket is told first.
+    fn greeting(&self, session: &Self::Session) -> Option<String>;
+
+    /// How long a socket may be silent, and on which side.
+    fn idle(&self, session: &Self::Session) -> Silence;
 
     /// One frame of a client.
     fn hear(&self, session: &mut Self::Session, text: &str) -> Heard;
@@ -94,8 +97,8 @@ pub(crate) trait Venue: fmt::Debug + Send + Sync + 'static {
         Ok(events)
     }
 
-    /// What a request wants.
-    fn op(&self, method: &Method, path: &str, query: &str) -> Op;
+    /// What a request wants. The body may be cut short where only its beginning is known.
+    fn op(&self, method: &Method, path: &str, query: &str, body: &[u8]) -> Op;
 
     /// An answer to everything, while the venue bars this address.
     fn barred(&self) -> Option<Reply>;

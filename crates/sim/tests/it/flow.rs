@@ -138,6 +138,8 @@ impl Reference {
             maker,
             sweep: self.commands,
             at_ms: self.at_ms,
+            held_before: Decimal::ZERO,
+            realized: Decimal::ZERO,
         };
         self.say(Happening::Filled(Box::new(fill)));
         if leaves_qty.is_zero() {

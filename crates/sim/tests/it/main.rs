@@ -16,6 +16,7 @@ mod duplicates;
 mod faults;
 mod flow;
 mod gate;
+mod hyperliquid;
 mod journal;
 mod lists;
 mod matching;

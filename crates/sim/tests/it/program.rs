@@ -1,11 +1,11 @@
 //! The program: its ready line, its exit codes, its end.
 
-use std::process::Stdio;
+use std::{net::SocketAddr, process::Stdio};
 
 use serde_json::Value;
 use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
 };
 
 use surefill_sim::bybit::Login;
@@ -31,9 +31,15 @@ async fn exit_code(mut child: Child) -> Option<i32> {
         .code()
 }
 
-async fn ready(child: &mut Child) -> Value {
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let line = tokio::time::timeout(BOUND, lines.next_line())
+/// What the program says, a line at a time; it needs someone who listens for as long as it starts.
+type Said = Lines<BufReader<ChildStdout>>;
+
+fn said(child: &mut Child) -> Said {
+    BufReader::new(child.stdout.take().unwrap()).lines()
+}
+
+async fn next(said: &mut Said) -> Value {
+    let line = tokio::time::timeout(BOUND, said.next_line())
         .await
         .expect("a line")
         .unwrap()
@@ -41,11 +47,26 @@ async fn ready(child: &mut Child) -> Value {
     serde_json::from_str(&line).unwrap()
 }
 
+async fn ready(child: &mut Child) -> Value {
+    next(&mut said(child)).await
+}
+
+async fn terminate(child: Child) {
+    let pid = child.id().unwrap().to_string();
+    let killed = Command::new("kill")
+        .args(["-TERM", &pid])
+        .status()
+        .await
+        .unwrap();
+    assert!(killed.success());
+    assert_eq!(exit_code(child).await, Some(0));
+}
+
 #[tokio::test]
 async fn it_says_where_it_listens_and_stops_cleanly() {
     for args in [
         &["run", "--venue", "bybit", "--seed", "3"][..],
-        &["--venue=all"],
+        &["--venue=bybit"],
     ] {
         let mut child = program(args);
         let line = ready(&mut child).await;
@@ -71,21 +92,63 @@ async fn it_says_where_it_listens_and_stops_cleanly() {
             Some(6),
             "the port is taken"
         );
-        let pid = child.id().unwrap().to_string();
-        let killed = Command::new("kill")
-            .args(["-TERM", &pid])
-            .status()
-            .await
-            .unwrap();
-        assert!(killed.success());
-        assert_eq!(exit_code(child).await, Some(0));
+        terminate(child).await;
     }
+}
+
+#[tokio::test]
+async fn several_venues_say_in_order_where_each_listens() {
+    for (list, venues) in [
+        ("all", ["bybit", "hyperliquid"]),
+        ("hyperliquid,bybit", ["hyperliquid", "bybit"]),
+    ] {
+        let mut child = program(&["--venue", list]);
+        let mut said = said(&mut child);
+        let mut ports = Vec::new();
+        for venue in venues {
+            let line = next(&mut said).await;
+            assert_eq!(line["venue"], venue);
+            let addr: SocketAddr = line["rest"].as_str().unwrap()["http://".len()..]
+                .parse()
+                .unwrap();
+            let answer = send(addr, request("GET", "/_sim/orders", &[], ""));
+            assert_eq!(answer.await.unwrap().json(), Value::Array(Vec::new()));
+            ports.push(addr.port());
+        }
+        assert_ne!(ports[0], ports[1]);
+        terminate(child).await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_of_several_venues_has_accounts_for_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let accounts = dir.path().join("accounts.json");
+    let more = r#"{
+        "bybit": [{"uid":"1003","api_key":"K3","api_secret":"S3"}],
+        "hyperliquid": [{"address":"0x00000000000000000000000000000000000000AA"}]
+    }"#;
+    std::fs::write(&accounts, more).unwrap();
+    let mut child = program(&["--venue", "all", "--accounts", accounts.to_str().unwrap()]);
+    let mut said = said(&mut child);
+    let (_, line) = (next(&mut said).await, next(&mut said).await);
+    let addr = line["rest"].as_str().unwrap()["http://".len()..]
+        .parse()
+        .unwrap();
+    let asked = r#"{"type":"userRole","user":"0x00000000000000000000000000000000000000aa"}"#;
+    let answer = send(addr, request("POST", "/info", &[], asked))
+        .await
+        .unwrap();
+    assert_eq!(answer.json(), serde_json::json!({ "role": "user" }));
+    terminate(child).await;
 }
 
 #[tokio::test]
 async fn wrong_arguments_are_a_usage_error() {
     for args in [
         &["--venue", "nowhere"][..],
+        &["--venue", "bybit,bybit"],
+        &["--venue", "bybit,hyperliquid", "--port", "65535"],
         &[],
         &["--port", "1"],
         &["--venue", "bybit", "--seed", "x"],
