@@ -362,14 +362,19 @@ impl Venue for Adapter {
     }
 
     async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
-        self.reader.ctx.rate.admit(RateClass::Cancel).await;
-        let at = match self.reader.stamp().await {
-            Ok(at) => at,
+        let reading = match self.reader.clock().await {
+            Ok(reading) => reading,
             Err(failure) => {
                 let why = NotSent::Connect(failure.to_string().into());
                 return AmendOutcome::NotSent(why);
             }
         };
+        // Rather behind than ahead, and never later than it was asked, so that its fence holds.
+        let window = self.reader.client.receive_window();
+        let at = request.at.before(reading.error.min(window / 4));
+        if !sign::gateway_accepts(reading.latest().max(at), at, window) {
+            return AmendOutcome::NotSent(NotSent::HeldBack(HeldBack::Fence));
+        }
         let key = id::spell(&request.id);
         let body = ByLink {
             category: self.reader.category.as_str(),

@@ -278,11 +278,14 @@ pub fn amend(sent: &Sent, key: &str) -> AmendOutcome {
             reason: said.reason,
             halts_account: halts,
         }),
-        Class::Ok
-        | Class::Duplicate
-        | Class::NotTaken { .. }
-        | Class::Processing
-        | Class::Unknown => AmendOutcome::Unknown(said.unknown()),
+        // Documented as refused before acting: the order is as it was, and nothing repeats an amend by itself.
+        Class::NotTaken { .. } => AmendOutcome::Rejected(Reject {
+            reason: said.reason,
+            halts_account: false,
+        }),
+        Class::Ok | Class::Duplicate | Class::Processing | Class::Unknown => {
+            AmendOutcome::Unknown(said.unknown())
+        }
     }
 }
 

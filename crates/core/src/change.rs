@@ -7,9 +7,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AsOf, Attempt, AttemptNo, AttemptState, ClOrdId, Copies, Entry, Fill, Halt, IllegalTransition,
-    Key, OrdState, OrderId, OrderRecord, Px, Qty, Reason, RevocationState, VenueTime, Version,
-    Watch,
+    AmendNo, AmendRecord, AmendState, AsOf, Attempt, AttemptNo, AttemptState, ClOrdId, Copies,
+    Entry, Fill, Halt, IllegalTransition, Key, OrdState, OrderId, OrderRecord, Px, Qty, Reason,
+    RevocationState, VenueTime, Version, Watch,
 };
 
 /// Whether a commit waits for the disk.
@@ -43,6 +43,10 @@ pub enum Cause {
     Replayed,
     /// A new attempt is sent.
     Resent,
+    /// Other terms are asked.
+    AmendAsked,
+    /// An answer to an amend.
+    AmendAnswer,
     /// A cancel is asked.
     CancelAsked,
     /// An answer to a cancel.
@@ -76,6 +80,8 @@ impl Cause {
             Self::Restarted => "restarted",
             Self::Replayed => "replayed",
             Self::Resent => "resent",
+            Self::AmendAsked => "amend_asked",
+            Self::AmendAnswer => "amend_answer",
             Self::CancelAsked => "cancel_asked",
             Self::CancelAnswer => "cancel_answer",
             Self::RevokeAsked => "revoke_asked",
@@ -150,6 +156,10 @@ pub struct Change {
     pub marks: Vec<(AttemptNo, Mark)>,
     /// The next attempt, durable before its first byte leaves.
     pub next_attempt: Option<Attempt>,
+    /// Other terms are asked, durable before their first byte leaves.
+    pub amend: Option<AmendRecord>,
+    /// What is learned of an amend.
+    pub amended: Option<(AmendNo, AmendState)>,
     /// A cancel is asked.
     pub cancel_requested: bool,
     /// The stored bytes are to land and be canceled.
@@ -184,6 +194,8 @@ impl Change {
             fills: Vec::new(),
             marks: Vec::new(),
             next_attempt: None,
+            amend: None,
+            amended: None,
             cancel_requested: false,
             land: false,
             watch: None,
@@ -244,6 +256,7 @@ impl Change {
         });
         let sync = asks
             || self.next_attempt.is_some()
+            || self.amend.is_some()
             || self.cancel_requested
             || self.land
             || self.halt.is_some()
@@ -305,6 +318,20 @@ pub enum ChangeError {
         /// The number given.
         no: AttemptNo,
     },
+    /// An amend of an order that does not work, that is to be canceled, whose last amend is not settled, or that has no terms for it.
+    #[error("order {id} may not be amended now")]
+    NoAmend {
+        /// The order.
+        id: ClOrdId,
+    },
+    /// An amend that the row does not have.
+    #[error("order {id} has no amend {no}")]
+    NoSuchAmend {
+        /// The order.
+        id: ClOrdId,
+        /// The number given.
+        no: AmendNo,
+    },
     /// A row with executions never was rejected.
     #[error("order {id} has executions and cannot be rejected")]
     RejectedWithFills {
@@ -363,6 +390,16 @@ impl OrderRecord {
             row.state = self.state.step(to)?;
         }
         row.check_sends(self, change)?;
+        if let Some((no, state)) = change.amended
+            && !row.learn_amend(no, state)
+        {
+            return Err(ChangeError::NoSuchAmend { id, no });
+        }
+        if let Some(amend) = &change.amend
+            && !row.ask_amend(amend)
+        {
+            return Err(ChangeError::NoAmend { id });
+        }
         if let Some(attempt) = &change.next_attempt {
             row.attempts.push(AttemptState::new(attempt, change.at));
         }

@@ -4,7 +4,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, OrderRecord, Store, StoreError};
+use crate::{
+    Amend, AmendRecord, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, OrderRecord, Store,
+    StoreError,
+};
 
 /// Something that is durable: only [`Journal`] makes it, after the store said yes.
 ///
@@ -123,6 +126,24 @@ impl Journal {
         };
         let row = self.apply(change).await?;
         Ok((row, Journaled { inner: attempt }))
+    }
+
+    /// Commits a change that asks for other terms, and hands out the request for sending.
+    ///
+    /// # Errors
+    /// As [`Self::apply_next`]; [`crate::ChangeError::NoAmend`] when the row does not allow it.
+    pub async fn apply_amend(
+        &self,
+        change: Change,
+        asked: AmendRecord,
+        request: Amend,
+    ) -> Result<(OrderRecord, Journaled<Amend>), StoreError> {
+        let change = Change {
+            amend: Some(asked),
+            ..change
+        };
+        let row = self.apply(change).await?;
+        Ok((row, Journaled { inner: request }))
     }
 
     /// A journaled attempt, read back with its bytes.

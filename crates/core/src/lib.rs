@@ -8,6 +8,7 @@
 //!
 //! This crate knows no HTTP, no SQL and no venue.
 
+mod amend;
 mod amount;
 mod attempt;
 mod change;
@@ -33,6 +34,7 @@ mod store;
 mod time;
 mod venue;
 
+pub use amend::{AmendNo, AmendRecord, AmendState, Terms};
 pub use amount::{AmountError, Money, Px, Qty};
 pub use attempt::{Attempt, AttemptNo, AttemptState, Copies, Fence, RevocationState};
 pub use change::{Cause, Change, ChangeError, Durability, Mark, Transition};
@@ -40,8 +42,8 @@ pub use cl_ord_id::{ClOrdId, ClOrdIdError};
 pub use clock::{BootTime, LocalMark, ManualTime, Reading, TimeSource, VenueClock};
 pub use decide::{Observation, Pursuit, Round, Situation, Step, decide};
 pub use engine::{
-    Alert, Alerts, CancelError, Cold, Engine, Event, Events, LimitError, Limits, LogAlerts, Order,
-    PlaceError, Placement, RecoverError, RecoveryReport, VenueRecovery,
+    Alert, Alerts, AmendError, CancelError, Cold, Engine, Event, Events, LimitError, Limits,
+    LogAlerts, Order, PlaceError, Placement, RecoverError, RecoveryReport, VenueRecovery,
 };
 pub use fill::{Fill, Settlement};
 pub use halt::{Halt, HaltCause, Lacking, Scope, ScopeError};

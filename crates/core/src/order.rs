@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AccountId, Alias, AttemptNo, AttemptState, ClOrdId, Fence, OrdState, OrderId, OrderIntent, Px,
-    Qty, Reason, Scope, Symbol, TermsDigest, VenueTime,
+    AccountId, Alias, AmendRecord, AttemptNo, AttemptState, ClOrdId, Fence, OrdState, OrderId,
+    OrderIntent, Px, Qty, Reason, Scope, Symbol, TermsDigest, VenueTime,
 };
 
 /// Counts the changes of a row, from 1; every change is a compare-and-set on it.
@@ -55,6 +55,9 @@ pub struct OrderRecord {
     pub reason: Option<Reason>,
     /// Its attempts, by number.
     pub attempts: Vec<AttemptState>,
+    /// Its newest amends, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amends: Vec<AmendRecord>,
     /// Looking on after the end.
     pub watch: Option<Watch>,
     /// When it was journaled, venue time.
@@ -93,6 +96,7 @@ impl OrderRecord {
             avg_px: None,
             reason: None,
             attempts: vec![first],
+            amends: Vec::new(),
             watch: None,
             created_at: at,
             updated_at: at,

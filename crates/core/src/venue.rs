@@ -301,6 +301,8 @@ pub struct Amend {
     pub order_qty: Option<Qty>,
     /// The new price.
     pub price: Option<crate::Px>,
+    /// The venue's time when it was asked: it may not be stamped later, so that its fence holds.
+    pub at: VenueTime,
 }
 
 /// The questions that only a venue can answer.

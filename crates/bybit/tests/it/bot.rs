@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use surefill_core::{
-    CancelError, ClOrdId, Cold, Engine, Halt, Order, OrderIntent, OrderRecord, PlaceError,
-    Placement, RecoverError, RecoveryReport, StoreError,
+    AmendError, AmendOutcome, CancelError, ClOrdId, Cold, Engine, Halt, Order, OrderIntent,
+    OrderRecord, PlaceError, Placement, RecoverError, RecoveryReport, StoreError,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -67,6 +67,29 @@ impl Bot {
     pub(crate) async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
         let engine = self.engine();
         self.inside(async move { engine.cancel(id).await }).await
+    }
+
+    /// Asks for other terms.
+    pub(crate) async fn amend(
+        &self,
+        id: ClOrdId,
+        qty: Option<&str>,
+        price: Option<&str>,
+    ) -> Result<AmendOutcome, AmendError> {
+        let engine = self.engine();
+        let qty = qty.map(|qty| qty.parse().expect("qty"));
+        let price = price.map(|price| price.parse().expect("price"));
+        self.inside(async move { engine.amend(id, qty, price).await })
+            .await
+    }
+
+    /// Asks for other terms, and waits for no answer.
+    pub(crate) fn begin_amend(&self, id: ClOrdId, qty: Option<&str>, price: Option<&str>) {
+        let engine = self.engine();
+        let qty = qty.map(|qty| qty.parse().expect("qty"));
+        let price = price.map(|price| price.parse().expect("price"));
+        let amending = async move { drop(engine.amend(id, qty, price).await) };
+        drop(self.rt.as_ref().expect("alive").spawn(amending));
     }
 
     pub(crate) fn halts(&self) -> Vec<Halt> {

@@ -10,6 +10,7 @@
 )]
 
 mod acts;
+mod amends;
 mod bad_input;
 mod ban;
 mod bot;

@@ -197,6 +197,15 @@ fn one_story(
     if row.state != state || (row.state == OrdState::Acked && filled) {
         return Err(format!("the venue says {}", there["status"]));
     }
+    if row.amending().is_some() {
+        return Err("the terms after an amend are not known".to_owned());
+    }
+    if let Some(terms) = row.terms() {
+        let theirs = (decimal(&there["order_qty"]), decimal(&there["price"]));
+        if (terms.order_qty.value(), terms.price.value()) != theirs {
+            return Err(format!("the venue's terms are {theirs:?}"));
+        }
+    }
     if row.cum_qty.value() != decimal(&there["cum_qty"]) {
         return Err(format!("the venue executed {}", there["cum_qty"]));
     }

@@ -23,6 +23,7 @@ macro_rules! store_suite {
             s14_an_exec_id_alone_is_no_fill,
             s15_of_racing_changes_exactly_one_wins,
             s16_unless_halted_is_tested_in_the_commit,
+            s17_an_amend_is_kept_with_its_fate,
             s20_every_attempt_reads_back,
             s21_unfinished_rows_are_open_owed_or_watched,
             s22_a_finished_row_is_found_everywhere,

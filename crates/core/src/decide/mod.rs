@@ -3,6 +3,7 @@
 //! One pure function: no I/O, no clock, no randomness. Everything that the engine does about an order comes out of it.
 
 mod absence;
+mod amended;
 mod answer;
 mod doubt;
 mod ended;
@@ -16,8 +17,8 @@ pub use absence::Round;
 pub use pursuit::Pursuit;
 
 use crate::{
-    AttemptNo, CancelOutcome, Cause, Change, ClOrdId, ExecReport, HaltCause, Lookup, OrdState,
-    OrderRecord, Reading, Revocation, Scope, Submission, VenueProfile,
+    AmendNo, AmendOutcome, AttemptNo, CancelOutcome, Cause, Change, ClOrdId, ExecReport, HaltCause,
+    Lookup, OrdState, OrderRecord, Reading, Revocation, Scope, Submission, VenueProfile,
 };
 
 /// What was just seen.
@@ -44,6 +45,13 @@ pub enum Observation<'a> {
         no: AttemptNo,
         /// What the answer proves.
         answer: &'a Revocation,
+    },
+    /// The answer to an amend.
+    Amended {
+        /// The amend.
+        no: AmendNo,
+        /// What the answer proves.
+        answer: &'a AmendOutcome,
     },
     /// Nothing: go on from the row, after a change, a wait or a restart.
     Resume,
@@ -166,6 +174,7 @@ pub fn decide(
             | CancelOutcome::Unknown(_),
         ) => Step::LookAgain { after: case.soon() },
         Observation::Revoked { no, answer } => case.revoked(no, answer),
+        Observation::Amended { no, answer } => case.amended(no, answer),
         Observation::Resume => case.resume(),
     }
 }
@@ -215,6 +224,8 @@ impl<'a> Case<'a> {
         }
         let after = if self.order.cancel_requested {
             self.soon()
+        } else if self.order.amending().is_some() {
+            self.profile.poll.min(self.soon().saturating_mul(2))
         } else {
             self.profile.poll
         };

@@ -122,6 +122,7 @@ impl Pursuit {
                 | CancelOutcome::NotYet
                 | CancelOutcome::Unknown(_),
             )
+            | Observation::Amended { .. }
             | Observation::Resume => {}
         }
         match step {

@@ -2,8 +2,8 @@
 
 use super::{Case, Step};
 use crate::{
-    Amount, Cause, Change, ExecReport, Fill, Halt, HaltCause, Mark, OrdState, OrdStatus, OrderId,
-    Qty, Watch,
+    Cause, Change, ExecReport, Fill, Halt, HaltCause, Mark, OrdState, OrdStatus, OrderId, Qty,
+    Watch,
 };
 
 impl Case<'_> {
@@ -32,7 +32,7 @@ impl Case<'_> {
     /// Our id with other terms than were sent is not adopted.
     fn other_terms(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
         let mut seen = reports.iter().map(|report| &report.seen);
-        let differs = seen.find_map(|seen| seen.disagreement(&self.order.intent))?;
+        let differs = seen.find_map(|seen| self.order.disagreement(seen))?;
         let alarm = HaltCause::TermsDiffer { id: self.order.id };
         if self.at.raised(&alarm) {
             return Some(Step::LookAgain {
@@ -46,9 +46,7 @@ impl Case<'_> {
 
     /// Our order, executed beyond what was ordered: that halts, and is booked all the same.
     fn overfilled(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
-        let Amount::Base(ordered) = self.order.intent.amount else {
-            return None;
-        };
+        let ordered = self.order.most_ordered()?;
         let alarm = HaltCause::TermsDiffer { id: self.order.id };
         if self.at.raised(&alarm) || self.order.state.is_terminal() {
             return None;
@@ -200,7 +198,8 @@ impl Case<'_> {
         };
         // A report without an order id is evidence all the same: absence is never final from here on.
         let unmarked = change.order_id.is_none() && !self.order.admitted();
-        if to.is_none() && !news && !unmarked {
+        change.amended = self.shown_terms(report, cause);
+        if to.is_none() && !news && !unmarked && change.amended.is_none() {
             return None;
         }
         if unmarked && let Some(last) = self.order.last_attempt() {

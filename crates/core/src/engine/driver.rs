@@ -1,5 +1,6 @@
 //! One order's driver: the only writer of its row. It takes the steps that `decide` names, and nothing else.
 
+mod amend;
 mod cancel;
 mod send;
 
@@ -12,9 +13,9 @@ use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use super::Alert;
 use super::desk::{Desk, Driven};
 use super::shared::{DriverHandle, Message, Phase, Published, Shared};
+use super::{Alert, AmendError};
 use crate::{
     Alias, Attempt, AttemptNo, CancelOutcome, Change, ExecReport, Halt, HaltCause, Journaled, Lift,
     Lookup, Observation, OrderRecord, Pursuit, Reading, Revocation, Scope, Step, Stop, StoreError,
@@ -499,6 +500,14 @@ impl Driver {
     async fn hear(&mut self, message: Message) -> Result<Seen, LetGo> {
         match message {
             Message::Report(report) => Ok(Seen::Report(report)),
+            Message::Amend(asked) => {
+                self.ask_amend(*asked).await?;
+                Ok(Seen::Resume)
+            }
+            Message::Amended(answered) => {
+                self.take_amended(*answered).await?;
+                Ok(Seen::Resume)
+            }
             Message::Wake => Ok(Seen::Resume),
             Message::Look => {
                 self.look_within(self.desk.profile.absence.lag.value());
@@ -529,6 +538,12 @@ impl Driver {
             match message {
                 None => return,
                 Some(Message::Report(_) | Message::Wake | Message::Look) => {}
+                Some(Message::Amend(asked)) => {
+                    asked.refuse(AmendError::Journal(StoreError::Closed));
+                }
+                Some(Message::Amended(answered)) => {
+                    drop(answered.reply.send(Ok(answered.answer)));
+                }
                 Some(Message::Cancel(asked)) => {
                     if let Err(LetGo::Stopping) = self.ask_cancel(asked).await {
                         return;

@@ -169,6 +169,81 @@ pub enum CancelError {
     ShuttingDown,
 }
 
+/// Why an amend was not sent. Nothing left for the venue.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AmendError {
+    /// The journal holds no such order.
+    #[error("the journal holds no order {id}")]
+    NoSuchOrder {
+        /// The order.
+        id: ClOrdId,
+    },
+    /// The order ended, is in doubt, or is to be canceled.
+    #[error("nothing sent: order {id} does not work, or is to be canceled")]
+    NotWorking {
+        /// The order.
+        id: ClOrdId,
+    },
+    /// It is not known yet which terms the venue holds, after an amend before this one.
+    #[error("nothing sent: the terms of order {id} are not known yet, after the amend before")]
+    Undecided {
+        /// The order.
+        id: ClOrdId,
+    },
+    /// The venue has no amend that keeps the order's ids.
+    #[error("nothing sent: {alias} has no amend that keeps an order's ids")]
+    Unsupported {
+        /// The venue's name.
+        alias: Alias,
+    },
+    /// The terms cannot be those of the order.
+    #[error("nothing sent: {what}")]
+    Invalid {
+        /// What is wrong with them.
+        what: Box<str>,
+    },
+    /// A halt covers it.
+    #[error("nothing sent: {} is halted: {}", .0.scope, .0.text)]
+    Halted(Halt),
+    /// Another order in its symbol is in doubt.
+    #[error("nothing sent: the fate of order {id} in the same symbol is not known")]
+    Doubt {
+        /// The order in doubt.
+        id: ClOrdId,
+    },
+    /// A limit refuses it.
+    #[error("nothing sent: {0}")]
+    Limit(#[from] LimitError),
+    /// The venue would not take an order with these terms.
+    #[error("nothing sent: {0}")]
+    Prepare(#[source] PrepareError),
+    /// What must be known before could not be fetched.
+    #[error("nothing sent: {alias} could not be asked: {error}")]
+    Venue {
+        /// The venue's name.
+        alias: Alias,
+        /// What went wrong.
+        #[source]
+        error: VenueError,
+    },
+    /// The engine stops.
+    #[error("nothing sent: the engine is shutting down")]
+    ShuttingDown,
+    /// The journal does not take it.
+    #[error("nothing sent: {0}")]
+    Journal(#[source] StoreError),
+}
+
+impl From<Gate> for AmendError {
+    fn from(gate: Gate) -> Self {
+        match gate {
+            Gate::Halted(halt) => Self::Halted(halt),
+            Gate::Doubt(id) => Self::Doubt { id },
+        }
+    }
+}
+
 /// Why an engine could not be made from its journal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

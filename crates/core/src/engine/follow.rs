@@ -117,7 +117,11 @@ impl Shared {
         }
         let report = match message {
             Message::Report(report) => Some(report),
-            Message::Cancel(_) | Message::Wake | Message::Look => None,
+            Message::Cancel(_)
+            | Message::Amend(_)
+            | Message::Amended(_)
+            | Message::Wake
+            | Message::Look => None,
         };
         let reports = report.into_iter().map(|report| *report).collect();
         self.drive(desk, row, line, Start::Known(reports));

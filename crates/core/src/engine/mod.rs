@@ -1,6 +1,7 @@
 //! The engine: recovers, places, cancels, follows, halts.
 
 mod alert;
+mod amend;
 mod cancels;
 mod cold;
 mod desk;
@@ -24,15 +25,15 @@ use tokio::sync::oneshot;
 
 pub use alert::{Alert, Alerts, LogAlerts};
 pub use cold::Cold;
-pub use error::{CancelError, LimitError, PlaceError, RecoverError};
+pub use error::{AmendError, CancelError, LimitError, PlaceError, RecoverError};
 pub use event::{Event, Events};
 pub use limits::Limits;
 pub use order::{Order, Placement};
 pub use recovery::{RecoveryReport, VenueRecovery};
 
 use crate::{
-    Alias, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent, OrderRecord,
-    Scope, StoreError, Strategy, Transition, VenueTime,
+    Alias, AmendOutcome, ClOrdId, Decision, Fill, Halt, HaltCause, Lift, OrderFilter, OrderIntent,
+    OrderRecord, Px, Qty, Scope, StoreError, Strategy, Transition, UnknownCause, VenueTime,
 };
 use shared::{Phase, Shared};
 
@@ -134,6 +135,36 @@ impl Engine {
     /// As [`Self::cancel`], for each order.
     pub async fn cancel_all(&self, scope: &Scope) -> Result<Vec<OrderRecord>, CancelError> {
         self.shared.cancel_all(scope).await
+    }
+
+    /// Asks for another total quantity, another price, or both, of an order that works, where the venue keeps its ids. Durable first, sent
+    /// once, and returns when that is answered.
+    ///
+    /// [`AmendOutcome::Taken`] is a receipt, and a lost answer is doubt about the terms, not about the order: in both cases the venue is
+    /// looked up, and [`OrderRecord::terms`] follows only what it shows. Until then another amend is refused.
+    ///
+    /// # Errors
+    /// [`AmendError`]: nothing was sent. Halts and doubt refuse it as they refuse an entry, but for less of the same at the same price.
+    ///
+    /// # Cancel safety
+    /// Dropping the future takes nothing back: the amend goes on.
+    pub async fn amend(
+        &self,
+        id: ClOrdId,
+        order_qty: Option<Qty>,
+        price: Option<Px>,
+    ) -> Result<AmendOutcome, AmendError> {
+        let (send, amended) = oneshot::channel();
+        let shared = Arc::clone(&self.shared);
+        self.shared.spawn(async move {
+            // A caller that is gone sees the terms in the order's row.
+            drop(send.send(shared.amend(id, order_qty, price).await));
+        });
+        // The task was cut off, at the deadline of a shutdown or by a panic: it may have been sent.
+        let cut_off = |_| UnknownCause::new("the engine let go before it was answered");
+        amended
+            .await
+            .unwrap_or_else(|gone| Ok(AmendOutcome::Unknown(cut_off(gone))))
     }
 
     /// An order by its id.

@@ -13,10 +13,10 @@ use tokio::task::JoinSet;
 use super::desk::Desk;
 use super::driver::Line;
 use super::requests::Progress;
-use super::{Alert, Alerts, CancelError, Event, LimitError};
+use super::{Alert, Alerts, AmendError, CancelError, Event, LimitError};
 use crate::{
-    Alias, CancelOutcome, ClOrdId, ExecReport, Halt, HaltCause, Journal, Lift, OrderIntent,
-    OrderRecord, Scope, Situation, StoreError, Transition, VenueTime,
+    Alias, AmendNo, AmendOutcome, CancelOutcome, ClOrdId, ExecReport, Halt, HaltCause, Journal,
+    Lift, OrderIntent, OrderRecord, Scope, Situation, StoreError, Terms, Transition, VenueTime,
 };
 
 /// What a driver can be told.
@@ -26,10 +26,37 @@ pub(crate) enum Message {
     Report(Box<ExecReport>),
     /// A cancel is asked.
     Cancel(AskedCancel),
+    /// Other terms are asked.
+    Amend(Box<AskedAmend>),
+    /// The venue answered an amend.
+    Amended(Box<AmendAnswer>),
     /// Something around the order changed: decide again.
     Wake,
     /// The venue may have said something that nobody heard: look soon.
     Look,
+}
+
+/// An amend on its way to an order's driver, checked but for what only the commit can tell.
+#[derive(Debug)]
+pub(crate) struct AskedAmend {
+    /// The terms that stood when it was checked.
+    pub(crate) from: Terms,
+    /// The terms asked.
+    pub(crate) to: Terms,
+    /// It takes no new risk: halts do not refuse it.
+    pub(crate) exit: bool,
+    /// The venue's time when it was checked.
+    pub(crate) at: VenueTime,
+    /// Answered once the venue has, or when nothing was sent.
+    pub(crate) reply: oneshot::Sender<Result<AmendOutcome, AmendError>>,
+}
+
+/// The venue's answer to an amend, and who waits for it.
+#[derive(Debug)]
+pub(crate) struct AmendAnswer {
+    pub(crate) no: AmendNo,
+    pub(crate) answer: AmendOutcome,
+    pub(crate) reply: oneshot::Sender<Result<AmendOutcome, AmendError>>,
 }
 
 /// A cancel on its way to an order's driver.

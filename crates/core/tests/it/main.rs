@@ -10,6 +10,7 @@
     reason = "test code"
 )]
 
+mod amends;
 mod decide_walk;
 mod engine;
 mod engine_races;

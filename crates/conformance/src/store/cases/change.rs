@@ -1,8 +1,8 @@
 //! Changing: a compare-and-set, with everything that belongs to it or nothing at all.
 
 use surefill_core::{
-    Cause, Change, ChangeError, Durability, Halt, HaltCause, Key, Mark, OrdState, Scope,
-    StoreError, Transition,
+    AmendRecord, AmendState, Cause, Change, ChangeError, Durability, Fence, Halt, HaltCause, Key,
+    Mark, OrdState, OrderRecord, Scope, StoreError, Terms, Transition,
 };
 use tokio::task::JoinSet;
 
@@ -206,4 +206,47 @@ pub async fn s16_unless_halted_is_tested_in_the_commit<F: StoreFixture>() {
         [declared]
     );
     assert_eq!(apply(&store, next).await.state, OrdState::Submitted);
+}
+
+/// An amend is there after a crash with its terms and what was learned of it, and a second one is refused while it is not settled.
+pub async fn s17_an_amend_is_kept_with_its_fate<F: StoreFixture>() {
+    let f = F::fresh().await;
+    let store = f.store();
+    let draft = Draft::new(1);
+    let row = inserted(&store, &draft).await;
+    let asked = |no, price: &str| AmendRecord {
+        no,
+        terms: Terms {
+            order_qty: "2".parse().unwrap(),
+            price: price.parse().unwrap(),
+        },
+        asked_at: T0,
+        fence: Fence::Clock(T0),
+        state: AmendState::Asked,
+    };
+    let amend = |row: &OrderRecord, asked| {
+        let mut change = Change::of(row, T0, Cause::AmendAsked, "amend 1");
+        change.amend = Some(asked);
+        change
+    };
+    let refused = |done: Result<OrderRecord, StoreError>| {
+        let refused = matches!(done, Err(StoreError::Change(ChangeError::NoAmend { .. })));
+        assert!(refused, "{done:?}");
+    };
+    refused(try_apply(&store, amend(&row, asked(1, "11"))).await);
+    let row = apply(&store, ack(&row, &draft.order_id())).await;
+    let change = amend(&row, asked(1, "11"));
+    assert_eq!(change.durability(), Durability::Sync);
+    let row = apply(&store, change).await;
+    refused(try_apply(&store, amend(&row, asked(2, "12"))).await);
+    let mut learned = Change::of(&row, T0, Cause::Report, "shown");
+    learned.amended = Some((1, AmendState::Shown(Some(T0))));
+    let row = apply(&store, learned).await;
+    let row = apply(&store, amend(&row, asked(2, "12"))).await;
+    let fates: Vec<AmendState> = row.amends.iter().map(|amend| amend.state).collect();
+    assert_eq!(fates, [AmendState::Shown(Some(T0)), AmendState::Asked]);
+    assert_eq!(row.terms(), Some(asked(1, "11").terms));
+    let before = all_of(&store, row.id).await;
+    let f = f.crash().await;
+    assert_eq!(all_of(&f.store(), row.id).await, before);
 }
