@@ -164,21 +164,45 @@ impl Adapter {
         Ok(rows::lookup(&key, &rows, fills, begun, ended))
     }
 
-    /// Cancels under every id that the venue has named; under ours where it has named none.
-    async fn cancel_once(&self, order: &OrderRecord) -> Result<CancelOutcome, ReadFailure> {
-        let asset = self.asset(order.symbol()).await?;
-        let oids = order.order_ids.iter().map(|id| id.as_str().parse::<u64>());
-        let oids = oids.collect::<Result<Vec<_>, _>>();
-        let oids = oids.map_err(|_| ReadFailure::unreadable("an order id that is no number"))?;
-        let (sent, n) = if oids.is_empty() {
-            let cloid = id::spell(&order.id);
-            let action = CancelByCloid::new(vec![CloidItem { asset, cloid }]);
-            (self.act(&action).await?, 1)
-        } else {
-            let items = oids.iter().map(|oid| CancelItem { a: asset, o: *oid });
-            (self.act(&Cancel::new(items.collect())).await?, oids.len())
-        };
-        Ok(outcome::canceled(outcome::cancels(&sent, n)))
+    /// Cancels under every id that the venue has named, and under ours where it has named none: a request for each of the two, at most.
+    async fn cancel_each(
+        &self,
+        orders: &[&OrderRecord],
+    ) -> Result<Vec<CancelOutcome>, ReadFailure> {
+        let (mut by_oid, mut by_cloid, mut of) = (Vec::new(), Vec::new(), Vec::new());
+        for order in orders {
+            let asset = self.asset(order.symbol()).await?;
+            for order_id in &order.order_ids {
+                let oid = order_id.as_str().parse();
+                let oid =
+                    oid.map_err(|_| ReadFailure::unreadable("an order id that is no number"))?;
+                by_oid.push(CancelItem { a: asset, o: oid });
+            }
+            if order.order_ids.is_empty() {
+                let cloid = id::spell(&order.id);
+                by_cloid.push(CloidItem { asset, cloid });
+            }
+            of.push(order.order_ids.len());
+        }
+        let (oids, cloids) = (by_oid.len(), by_cloid.len());
+        let mut named = Vec::new();
+        if oids > 0 {
+            named = outcome::cancels(&self.act(&Cancel::new(by_oid)).await?, oids);
+        }
+        let mut ours = Vec::new();
+        if cloids > 0 {
+            // What the first request came to must not be lost with the second.
+            ours = match self.act(&CancelByCloid::new(by_cloid)).await {
+                Ok(sent) => outcome::cancels(&sent, cloids),
+                Err(failure) => vec![CancelOutcome::Unknown(unknown(&failure)); cloids],
+            };
+        }
+        let (mut named, mut ours) = (named.into_iter(), ours.into_iter());
+        let each = of.into_iter().map(|n| match n {
+            0 => outcome::canceled(ours.by_ref().take(1).collect()),
+            n => outcome::canceled(named.by_ref().take(n).collect()),
+        });
+        Ok(each.collect())
     }
 
     /// A noop with the nonce of the attempt. Only the signer's own nonces are remembered, so another key's say nothing.
@@ -340,9 +364,19 @@ impl Venue for Adapter {
     }
 
     async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
-        self.cancel_once(order)
-            .await
-            .unwrap_or_else(|failure| CancelOutcome::Unknown(unknown(&failure)))
+        match self.cancel_each(&[order]).await {
+            Ok(outcomes) => outcome::canceled(outcomes),
+            Err(failure) => CancelOutcome::Unknown(unknown(&failure)),
+        }
+    }
+
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        let all: Vec<&OrderRecord> = orders.iter().collect();
+        self.cancel_each(&all).await.unwrap_or_else(|failure| {
+            let each = orders.iter();
+            each.map(|_| CancelOutcome::Unknown(unknown(&failure)))
+                .collect()
+        })
     }
 
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {

@@ -17,6 +17,7 @@ pub mod coins;
 pub mod id;
 pub mod identity;
 pub mod number;
+pub mod ordered;
 pub mod outcome;
 pub mod rows;
 pub mod sign;

@@ -233,7 +233,9 @@ fn not_canceled(text: &str) -> CancelOutcome {
 
 /// The outcome of canceling one order under all its ids: what is not known wins, then what was taken.
 pub fn canceled(outcomes: Vec<CancelOutcome>) -> CancelOutcome {
-    let mut whole = CancelOutcome::NotOpen;
+    let mut outcomes = outcomes.into_iter();
+    let nothing = || CancelOutcome::Unknown(UnknownCause::new("no answer"));
+    let mut whole = outcomes.next().unwrap_or_else(nothing);
     for outcome in outcomes {
         whole = match (whole, outcome) {
             (CancelOutcome::Unknown(cause), _) | (_, CancelOutcome::Unknown(cause)) => {

@@ -76,6 +76,8 @@ pub(crate) fn profile(timing: &Timing, scope: NonceScope) -> VenueProfile {
         successors: false,
         amend: AmendRule::None,
         cancel: CancelRule::Receipt,
+        // No maximum is documented; a batch of up to 39 weighs as one.
+        cancel_batch: 20,
     }
 }
 

@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use surefill_evm::{Address, Digest, Signature};
 use surefill_hyperliquid::Keys;
+use surefill_hyperliquid::ordered::Ordered;
 use surefill_hyperliquid::sign::{self, Source, Terms};
 
-use crate::kinds::Ordered;
 use crate::server::{self, Reply, now};
 
 pub(crate) const KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";

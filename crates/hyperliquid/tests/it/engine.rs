@@ -10,10 +10,11 @@ use surefill_core::{
     HaltCause, OrdState, OrderIntent, PlaceError, Placement, RevocationState, Side, TimeInForce,
     Watch,
 };
+use surefill_hyperliquid::{Hyperliquid, Keys};
 
-use crate::book::{Fault, Venue};
+use crate::book::{Fault, Venue, keys};
 use crate::server::Reply;
-use crate::world::{engine, intent, once, row, store, until, until_state};
+use crate::world::{TIMING, engine, engine_with, intent, once, row, store, until, until_state};
 
 fn size(text: &str) -> Decimal {
     text.parse().expect("a size")
@@ -221,6 +222,23 @@ async fn a_working_order_is_canceled_by_its_order_id() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn several_are_canceled_in_one_request() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    let mut rows = Vec::new();
+    for leg in 0..3 {
+        rows.push(row(&engine.place(intent(leg)).await.expect("placed")));
+    }
+    let scope = rows[0].account_scope();
+    engine.cancel_all(&scope).await.expect("asked");
+    for row in &rows {
+        until_state(&engine, row, OrdState::Canceled).await;
+    }
+    let (_, first) = venue.posted("cancel")[0].clone();
+    assert_eq!(first.matches("\"o\":").count(), 3, "{first}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_order_that_fills_in_part_and_does_not_rest_is_filled_with_what_it_got() {
     let (venue, store) = (Venue::start().await, store());
     venue.book().executes = Some(size("0.02"));
@@ -353,4 +371,70 @@ async fn two_orders_of_one_account_do_not_mix() {
     let buy = until_state(&engine, &buy, OrdState::Acked).await;
     assert!(buy.cum_qty.is_zero());
     assert!(engine.halts().is_empty());
+}
+
+/// What the venue remembers of a signer that was replaced may be gone: its bytes are neither sent nor revoked, and time decides.
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_of_another_signer_are_left_alone() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty([Fault::Lost(Reply::Reset)]);
+    let account = keys().signer().to_string();
+    let placed = {
+        let engine = engine(&venue, &store).await;
+        row(&engine.place(intent(0)).await.expect("placed"))
+    };
+    let sent = venue.posted("order").len();
+    let other = Keys::new(&format!("0x{}", "2b".repeat(32))).expect("a key");
+    let role = json!({"role": "agent", "data": {"user": account}});
+    venue.book().roles.insert(other.signer(), role);
+    let config = Hyperliquid::simulator(&venue.url, other)
+        .with_timing(TIMING)
+        .without_stream();
+    let engine = engine_with(config, &Arc::new(store.crash())).await;
+    let ended = until_state(&engine, &placed, OrdState::Rejected).await;
+    assert_eq!(ended.account, placed.account);
+    assert!(
+        ended.watch.is_some(),
+        "the end rests on numbers that are assumed"
+    );
+    assert!(venue.posted("noop").is_empty());
+    assert!(
+        venue.posted("order").len() <= sent + 1,
+        "the old process at most"
+    );
+    assert_eq!(venue.placed(), 0);
+}
+
+/// Traded for a sub-account: it is named and signed in each order, its lists are read, and the noop is the signer's own.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sub_account_is_traded_for() {
+    let (venue, store) = (Venue::start().await, store());
+    let vault = format!("0x{}", "ab".repeat(20));
+    let role = json!({"role": "subAccount", "data": {"master": keys().signer().to_string()}});
+    let address = vault.parse().expect("an address");
+    venue.book().roles.insert(address, role);
+    let config = Hyperliquid::simulator(&venue.url, keys().for_vault(&vault).expect("an address"))
+        .with_timing(TIMING)
+        .without_stream();
+    let engine = engine_with(config, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(
+        placed.state,
+        OrdState::Acked,
+        "the signature holds with the vault in it"
+    );
+    assert_eq!(
+        placed.account.as_str(),
+        format!("hyperliquid:simulator:{vault}")
+    );
+    let (_, body) = venue.posted("order")[0].clone();
+    assert!(
+        body.contains(&format!("\"vaultAddress\":\"{vault}\"")),
+        "{body}"
+    );
+    venue.faulty([Fault::Lost(Reply::Reset)]);
+    let lost = row(&engine.place(once(1)).await.expect("placed"));
+    until_state(&engine, &lost, OrdState::Rejected).await;
+    let (_, noop) = venue.posted("noop")[0].clone();
+    assert!(noop.contains("\"vaultAddress\":null"), "{noop}");
 }

@@ -5,12 +5,14 @@ use std::collections::HashMap;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use surefill_core::{
-    Amount, OrderIntent, PlaceError, PrepareError, RecoverError, Side, TimeInForce, VenueError,
+    Amount, Connect, OrderIntent, PlaceError, PrepareError, RecoverError, Side, Store, TimeInForce,
+    VenueError,
 };
 use surefill_evm::Address;
 use surefill_hyperliquid::{Hyperliquid, HyperliquidParams, KeyError, Keys, Network, Timing};
 
 use crate::book::{KEY, Venue, keys};
+use crate::server::now;
 use crate::world::{config, engine, engine_with, intent, store};
 
 fn decimal(text: &str) -> Decimal {
@@ -251,6 +253,22 @@ async fn an_agent_that_nobody_approved_and_a_vault_that_is_none_are_refused() {
             .contains("neither a vault nor a sub-account"),
         "{refused}"
     );
+}
+
+/// A clock that was two days ahead has moved the journal's mark: the venue would refuse each nonce, so none is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_nonce_too_far_ahead_is_not_sent() {
+    let (venue, store) = (Venue::start().await, store());
+    let scope = config(&venue).nonce_scope().expect("a scope");
+    let ahead = now() + 2 * 24 * 60 * 60 * 1_000;
+    store.reserve(&scope, ahead, 1).await.expect("reserved");
+    let engine = engine(&venue, &store).await;
+    let refused = engine.place(intent(0)).await.expect_err("refused");
+    let PlaceError::Prepare(why) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(why.to_string().contains("too far ahead"), "{why}");
+    assert!(venue.posted("order").is_empty());
 }
 
 #[test]

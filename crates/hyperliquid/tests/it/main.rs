@@ -13,7 +13,6 @@ mod answers;
 mod book;
 mod engine;
 mod input;
-mod kinds;
 mod lists;
 mod server;
 mod stream;
