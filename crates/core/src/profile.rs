@@ -149,7 +149,7 @@ pub struct VenueProfile {
     pub id_rule: IdRule,
     /// What it does with an id that it has seen.
     pub duplicate: DuplicateRule,
-    /// A refusal uses up the signed bytes (a nonce, a hash): no copy of them can land later.
+    /// A refusal uses up the signed bytes (a nonce, a hash): no copy of them can land later. One that halts the account never does.
     pub refusal_uses_up_bytes: bool,
     /// The most of a fence that an attempt can have.
     pub fence: FenceRule,

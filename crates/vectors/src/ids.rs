@@ -35,7 +35,7 @@ fn cl_ord_id(case: &Case<'_>) -> Result<Got, Unfit> {
             "binance": prefixed,
             "fix": prefixed,
             "okx": format!("sf1{}", id.to_base32()),
-            "hyperliquid": format!("0x{id}"),
+            "hyperliquid": surefill_hyperliquid::id::spell(&id),
             "metaflux": format!("0x{id}"),
             "coinbase": id.to_uuid(),
             "polymarket_salt": id.to_salt53().to_string(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::input::Recompute;
-use crate::{bybit, ids};
+use crate::{bybit, hyperliquid, ids};
 
 /// Whose vectors a file holds: a venue's, or those of the client order id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,10 +64,11 @@ impl Kind {
         match self {
             Self::Ids => Ok(ids::recompute(kind)),
             Self::Bybit => Ok(bybit::recompute(kind)),
+            Self::Hyperliquid => Ok(hyperliquid::recompute(kind)),
             Self::Binance if kind == "sign_fix_logon" => {
                 Err("the FIX logon of binance is not built yet".to_owned())
             }
-            Self::Hyperliquid | Self::Binance | Self::Polymarket | Self::Jito => {
+            Self::Binance | Self::Polymarket | Self::Jito => {
                 Err(format!("the adapter of {self} is not built yet"))
             }
         }

@@ -4,6 +4,7 @@ mod bybit;
 mod compare;
 mod driver;
 mod file;
+mod hyperliquid;
 mod ids;
 mod input;
 mod kind;

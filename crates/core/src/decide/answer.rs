@@ -83,11 +83,13 @@ impl Case<'_> {
                 .to(OrdState::Rejected)
                 .mark(no, Mark::Refused)
                 .reason(Some(reject.reason.clone()));
-            // Only where the refusal used up the bytes is it the last word: elsewhere a doubled copy may still land.
+            // Only where the refusal used up the bytes is it the last word: elsewhere a doubled copy may still land. Keys and account
+            // are refused before anything is used up.
             let turned = self
                 .others(no)
                 .any(|attempt| attempt.copies == Copies::Turned);
-            if !self.profile.refusal_uses_up_bytes || turned {
+            let used_up = self.profile.refusal_uses_up_bytes && !reject.halts_account;
+            if !used_up || turned {
                 change = change.watched(Watch::UntilAbsent);
             }
             return Step::advance(change);

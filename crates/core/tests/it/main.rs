@@ -18,6 +18,7 @@ mod engine_requests;
 mod fake_venue;
 mod flaky_store;
 mod kit;
+mod nonces;
 mod power_cut;
 mod quantities;
 mod schedules;

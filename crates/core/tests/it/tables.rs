@@ -2,7 +2,7 @@
 
 use surefill_core::{
     AsOf, CancelOutcome, Cause, Copies, DuplicateOf, DuplicateRule, GiveUp, HaltCause, Lacking,
-    Lookup, NotSent, Observation, OrdState, OrdStatus, OrderIntent, Resubmit, Revocation,
+    Lookup, NotSent, Observation, OrdState, OrdStatus, OrderIntent, Reject, Resubmit, Revocation,
     RevocationState, SeenTerms, Side, Step, Submission, UnknownCause, Watch,
 };
 
@@ -487,6 +487,24 @@ fn a_refusal_that_uses_up_the_bytes_is_not_watched() {
     let mut bench = Bench::placed(camp, intent());
     assert_eq!(bench.answered(&refusal()), Step::Nothing);
     assert_eq!((bench.state(), bench.row.watch), (OrdState::Rejected, None));
+}
+
+#[test]
+fn the_refusal_of_keys_uses_nothing_up_and_is_watched() {
+    let camp = Camp {
+        uses_up: true,
+        ..PLAIN
+    };
+    let mut bench = Bench::placed(camp, intent());
+    let Submission::Rejected(reject) = refusal() else {
+        panic!("no refusal");
+    };
+    bench.answered(&Submission::Rejected(Reject {
+        halts_account: true,
+        ..reject
+    }));
+    assert_eq!(bench.state(), OrdState::Rejected);
+    assert_eq!(bench.row.watch, Some(Watch::UntilAbsent));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use surefill_vectors::{Kind, Report, check, run};
 
 /// Kinds whose code is there.
-pub(crate) const BUILT: [Kind; 2] = [Kind::Ids, Kind::Bybit];
+pub(crate) const BUILT: [Kind; 3] = [Kind::Ids, Kind::Bybit, Kind::Hyperliquid];
 
 pub(crate) fn path(kind: Kind) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -57,6 +57,12 @@ fn every_kind_of_case_is_there() {
         ("bybit", "ws", 26),
         ("bybit", "ws_auth", 3),
         ("bybit", "ws_request", 3),
+        ("hyperliquid", "l1_action", 61),
+        ("hyperliquid", "number_to_int", 9),
+        ("hyperliquid", "number_to_wire", 40),
+        ("hyperliquid", "price_rule", 28),
+        ("hyperliquid", "size_rule", 8),
+        ("hyperliquid", "user_signed", 13),
         ("ids", "cl_ord_id", 16),
     ];
     let counts: Vec<_> = counts

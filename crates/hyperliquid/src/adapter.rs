@@ -1,0 +1,483 @@
+//! The contract, out of the parts: glue only.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_core::stream::BoxStream;
+use serde::Serialize;
+use surefill_core::{
+    AccountId, Amend, AmendOutcome, Attempt, AttemptState, CancelAllOutcome, CancelOutcome,
+    ClOrdId, ExecReport, Facts, Fence, Fill, Go, Handle, Instrument, Journaled, Key, Lookup,
+    Nonces, NotSent, OrdState, OrdType, OrderIntent, OrderRecord, Position, PrepareError,
+    RateClass, Revocation, RevocationState, Snapshot, Submission, Symbol, Ticket, UnknownCause,
+    Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
+};
+use surefill_evm::Address;
+use surefill_transport::WsClient;
+
+use crate::action::{Cancel, CancelByCloid, CancelItem, CloidItem, Noop};
+use crate::client::{Client, Read};
+use crate::coins::{self, Universe};
+use crate::error::ReadFailure;
+use crate::follow::Feed;
+use crate::outcome::{self, Sent};
+use crate::prepare::{Listed, Signer, Wire, prepare};
+use crate::reader::{Found, Reader, Who};
+use crate::rows::{self, FillRow};
+use crate::{Network, id};
+
+/// Assets are added now and then, and keep their numbers; they are asked for again after a day, and for a name that is not known.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A name that is not known is asked for again no sooner than this: a list weighs as much as ten looks.
+const RELIST: Duration = Duration::from_secs(60);
+
+/// Hyperliquid, connected.
+#[derive(Debug)]
+pub(crate) struct Adapter {
+    reader: Reader,
+    profile: VenueProfile,
+    network: Network,
+    signer: Signer,
+    nonces: Arc<Nonces>,
+    feed: Option<Feed>,
+    universe: Mutex<Option<(VenueTime, Arc<Universe>)>>,
+}
+
+/// What an adapter is made of.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) network: Network,
+    pub(crate) client: Client,
+    pub(crate) signer: Signer,
+    /// The account that the configuration names.
+    pub(crate) account: Option<Address>,
+    pub(crate) dexes: Vec<String>,
+    pub(crate) nonces: Arc<Nonces>,
+    /// What reads may weigh in a minute.
+    pub(crate) budget: u32,
+    /// The socket, where it is followed.
+    pub(crate) socket: Option<(WsClient, String)>,
+}
+
+impl Adapter {
+    pub(crate) fn new(ctx: VenueCtx, profile: VenueProfile, parts: Parts) -> Self {
+        let who = Who {
+            signer: parts.signer.key.address(),
+            account: parts.account,
+            vault: parts.signer.vault,
+        };
+        Self {
+            reader: Reader::new(ctx, parts.client, who, parts.dexes, parts.budget),
+            profile,
+            network: parts.network,
+            signer: parts.signer,
+            nonces: parts.nonces,
+            feed: parts.socket.map(|(ws, url)| Feed { ws, url }),
+            universe: Mutex::default(),
+        }
+    }
+
+    /// What is traded, from the cache where it is fresh and knows the name.
+    async fn universe(&self, coin: Option<&Symbol>) -> Result<Arc<Universe>, ReadFailure> {
+        let now = self.reader.clock_for_acts().await?.now;
+        let kept = self.universe.lock();
+        let kept = kept.unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((since, universe)) = kept {
+            let knows = coin.is_none_or(|coin| universe.get(coin).is_some());
+            let fresh = if knows { FRESH } else { RELIST };
+            if now.since(since) < fresh {
+                return Ok(universe);
+            }
+        }
+        let universe = Arc::new(self.list_universe().await?);
+        let mut kept = self.universe.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((now, Arc::clone(&universe)));
+        Ok(universe)
+    }
+
+    async fn list_universe(&self) -> Result<Universe, ReadFailure> {
+        let mut all = coins::perps(&self.reader.read(&Read::Meta(None)).await, None)?;
+        all.extend(coins::pairs(&self.reader.read(&Read::SpotMeta).await)?);
+        if self.reader.dexes.is_empty() {
+            return Ok(Universe::new(all));
+        }
+        let dexes = coins::dexes(&self.reader.read(&Read::Dexes).await)?;
+        for name in &self.reader.dexes {
+            let found = dexes.iter().find(|(_, found)| found == name);
+            let unknown = || ReadFailure::unreadable(format!("there is no dex {name:?}"));
+            let (at, _) = found.ok_or_else(unknown)?;
+            let meta = self.reader.read(&Read::Meta(Some(name.clone()))).await;
+            all.extend(coins::perps(&meta, Some(*at))?);
+        }
+        Ok(Universe::new(all))
+    }
+
+    /// The number of an asset, for an act: a cache of any age will do, because numbers stay.
+    async fn asset(&self, coin: &Symbol) -> Result<u32, ReadFailure> {
+        let kept = self.universe.lock();
+        let kept = kept.unwrap_or_else(PoisonError::into_inner).clone();
+        let known = kept.and_then(|(_, universe)| universe.get(coin).map(|asset| asset.id));
+        if let Some(id) = known {
+            return Ok(id);
+        }
+        let universe = self.universe(Some(coin)).await?;
+        let asset = universe.get(coin);
+        let unknown = || ReadFailure::unreadable(format!("{coin} is not traded here"));
+        asset.map(|asset| asset.id).ok_or_else(unknown)
+    }
+
+    /// Signs and sends an act other than an order, with a nonce of its own.
+    async fn act(&self, action: &(impl Serialize + Sync)) -> Result<Sent, ReadFailure> {
+        self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        let now = self.reader.clock_for_acts().await?.now;
+        let nonce = self.nonces.next_even_unjournaled(now).await;
+        let body = self.signer.body(action, nonce, now);
+        let body = body.map_err(|error| ReadFailure::unreadable(error.to_string()))?;
+        Ok(self.reader.client.exchange(body, None).await)
+    }
+
+    /// One round for one order. One that the venue has named is looked for by its ids first; one in doubt, or watched, in every list.
+    async fn round(&self, order: &OrderRecord) -> Result<Lookup, ReadFailure> {
+        let key = id::key(&order.id);
+        let now = self.reader.clock().await?.now;
+        let found = if may_land(order, now) {
+            // No round counts yet: what can be found is looked for, and the lists are read when their silence says something.
+            let found = self.reader.early(order, &key).await?;
+            let text = "neither open nor known by its id, and it may still land";
+            Some(found.ok_or_else(|| ReadFailure::unreadable(text))?)
+        } else if in_doubt(order) {
+            None
+        } else {
+            self.reader.glance(order, &key).await?
+        };
+        if let Some(Found { rows, fills }) = found {
+            let begun = self.reader.as_of(self.reader.ctx.clock.begun())?;
+            return Ok(rows::lookup(&key, &rows, fills, begun, begun));
+        }
+        // Its silence may end the order, so the clock is heard anew: one that was set back would say that the fence has passed.
+        self.reader.ask_time().await?;
+        let begun = self.reader.as_of(self.reader.ctx.clock.begun())?;
+        let Found { rows, fills } = self.reader.full_round(order, &key).await?;
+        let ended = self.reader.as_of(self.reader.ctx.clock.ended())?;
+        Ok(rows::lookup(&key, &rows, fills, begun, ended))
+    }
+
+    /// Cancels under every id that the venue has named, and under ours where it has named none: a request for each of the two, at most.
+    async fn cancel_each(
+        &self,
+        orders: &[&OrderRecord],
+    ) -> Result<Vec<CancelOutcome>, ReadFailure> {
+        let (mut by_oid, mut by_cloid, mut of) = (Vec::new(), Vec::new(), Vec::new());
+        for order in orders {
+            let asset = self.asset(order.symbol()).await?;
+            for order_id in &order.order_ids {
+                let oid = order_id.as_str().parse();
+                let oid =
+                    oid.map_err(|_| ReadFailure::unreadable("an order id that is no number"))?;
+                by_oid.push(CancelItem { a: asset, o: oid });
+            }
+            if order.order_ids.is_empty() {
+                let cloid = id::spell(&order.id);
+                by_cloid.push(CloidItem { asset, cloid });
+            }
+            of.push(order.order_ids.len());
+        }
+        let (oids, cloids) = (by_oid.len(), by_cloid.len());
+        let mut named = Vec::new();
+        if oids > 0 {
+            named = outcome::cancels(&self.act(&Cancel::new(by_oid)).await?, oids);
+        }
+        let mut ours = Vec::new();
+        if cloids > 0 {
+            // What the first request came to must not be lost with the second.
+            ours = match self.act(&CancelByCloid::new(by_cloid)).await {
+                Ok(sent) => outcome::cancels(&sent, cloids),
+                Err(failure) => vec![CancelOutcome::Unknown(unknown(&failure)); cloids],
+            };
+        }
+        let (mut named, mut ours) = (named.into_iter(), ours.into_iter());
+        let each = of.into_iter().map(|n| match n {
+            0 => outcome::canceled(ours.by_ref().take(1).collect()),
+            n => outcome::canceled(named.by_ref().take(n).collect()),
+        });
+        Ok(each.collect())
+    }
+
+    /// A noop with the nonce of the attempt. Only the signer's own nonces are remembered, so another key's say nothing.
+    async fn revoke_once(&self, wire: &Wire) -> Result<Revocation, ReadFailure> {
+        if wire.signer != self.signer.key.address() {
+            return Ok(Revocation::Unsupported);
+        }
+        self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        let now = self.reader.clock_for_acts().await?.now;
+        let body = self.signer.own_body(&Noop::NEW, wire.nonce, now);
+        let body = body.map_err(|error| ReadFailure::unreadable(error.to_string()))?;
+        Ok(outcome::revocation(
+            &self.reader.client.exchange(body, None).await,
+        ))
+    }
+
+    async fn cancel_listed(
+        &self,
+        symbol: Option<&Symbol>,
+    ) -> Result<CancelAllOutcome, ReadFailure> {
+        let mut open = self.reader.open_orders().await?;
+        open.retain(|row| symbol.is_none_or(|symbol| row.seen.symbol.as_ref() == Some(symbol)));
+        let mut items = Vec::with_capacity(open.len());
+        for row in &open {
+            let coin = row.seen.symbol.as_ref();
+            let coin = coin.ok_or_else(|| ReadFailure::unreadable("an order without a coin"))?;
+            let oid = row.order_id.as_str().parse();
+            items.push(CancelItem {
+                a: self.asset(coin).await?,
+                o: oid.map_err(|_| ReadFailure::unreadable("an order id that is no number"))?,
+            });
+        }
+        if items.is_empty() {
+            return Ok(CancelAllOutcome::Taken(Vec::new()));
+        }
+        let n = items.len();
+        let outcomes = outcome::cancels(&self.act(&Cancel::new(items)).await?, n);
+        let mut taken = Vec::new();
+        for (row, outcome) in open.into_iter().zip(outcomes) {
+            match outcome {
+                CancelOutcome::Taken | CancelOutcome::Canceled(_) => taken.push(Handle {
+                    key: row.key,
+                    order_id: Some(row.order_id),
+                }),
+                CancelOutcome::NotOpen | CancelOutcome::NotYet => {}
+                CancelOutcome::Unknown(cause) => return Ok(CancelAllOutcome::Unknown(cause)),
+            }
+        }
+        Ok(CancelAllOutcome::Taken(taken))
+    }
+
+    fn of_symbol(rows: &mut Vec<ExecReport>, symbol: Option<&Symbol>) {
+        rows.retain(|row| symbol.is_none_or(|symbol| row.seen.symbol.as_ref() == Some(symbol)));
+    }
+}
+
+/// Whether only every list together can tell: the venue has not named the order, does not show it, or must not have it.
+fn in_doubt(order: &OrderRecord) -> bool {
+    let doubt = match order.state {
+        OrdState::Pending | OrdState::Submitted | OrdState::Unknown | OrdState::Reconciling => true,
+        OrdState::Acked | OrdState::Partial => false,
+        OrdState::Filled | OrdState::Canceled | OrdState::Rejected => order.watch.is_some(),
+    };
+    doubt || order.order_ids.is_empty()
+}
+
+/// Whether an attempt of an order that the venue has not named may still come to be one: its fence lies ahead, and its nonce is not
+/// known to be used.
+fn may_land(order: &OrderRecord, now: VenueTime) -> bool {
+    let ahead = |attempt: &AttemptState| match (attempt.fence, attempt.revocation) {
+        (_, RevocationState::Revoked | RevocationState::Used(_)) => false,
+        (Fence::Clock(fence), RevocationState::None | RevocationState::Asked) => now < fence,
+        (Fence::None | Fence::Height(_), RevocationState::None | RevocationState::Asked) => true,
+    };
+    order.order_ids.is_empty() && order.attempts.iter().any(ahead)
+}
+
+fn unknown(failure: &ReadFailure) -> UnknownCause {
+    UnknownCause::new(failure)
+}
+
+#[async_trait]
+impl Venue for Adapter {
+    fn profile(&self) -> &VenueProfile {
+        &self.profile
+    }
+
+    async fn account(&self) -> Result<AccountId, VenueError> {
+        let user = self.reader.user().await?;
+        // Cancels need the numbers of assets also when nothing can be read any more.
+        self.universe(None).await?;
+        let (kind, network) = (self.profile.name.as_str(), self.network.as_str());
+        Ok(AccountId::new(kind, network, &user.to_string()))
+    }
+
+    fn spelled_id(&self, key: &Key) -> Option<ClOrdId> {
+        id::read(key.as_str())
+    }
+
+    async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError> {
+        self.reader.user().await?;
+        // The fence rests on the clock.
+        self.reader.clock().await?;
+        let universe = self.universe(Some(&intent.symbol)).await?;
+        let asset = universe.get(&intent.symbol).cloned();
+        let mid = match (intent.ord_type, &asset) {
+            (OrdType::Market, Some(_)) => {
+                let mids = self.reader.read(&Read::Mids).await;
+                Some(coins::mid(&mids, &intent.symbol)?)
+            }
+            (OrdType::Market, None) | (OrdType::Limit { .. }, _) => None,
+        };
+        Ok(Facts::new(Listed {
+            symbol: intent.symbol.clone(),
+            asset,
+            mid,
+        }))
+    }
+
+    fn prepare(
+        &self,
+        id: &ClOrdId,
+        intent: &OrderIntent,
+        ticket: &Ticket,
+    ) -> Result<Attempt, PrepareError> {
+        let user = self.reader.known_user();
+        let user = user.ok_or_else(|| PrepareError::Invalid {
+            what: "the account has not been read".into(),
+        })?;
+        prepare(id, intent, ticket, &self.signer, user)
+    }
+
+    async fn submit(&self, attempt: &Journaled<Attempt>, go: &Go) -> Submission {
+        let Some(wire) = Wire::decode(attempt) else {
+            return Submission::Unknown(UnknownCause::new("the attempt is not in our format"));
+        };
+        // What the venue remembers of a signer that was replaced may be gone, and then the bytes could land twice.
+        if wire.signer != self.signer.key.address() {
+            let why = format!("signed by {}, which is not in use any more", wire.signer);
+            return Submission::NotSent(NotSent::Connect(why.into()));
+        }
+        let sent = self.reader.client.exchange(wire.body, Some(go)).await;
+        outcome::submission(&sent, &wire.asked)
+    }
+
+    async fn lookup(&self, order: &OrderRecord) -> Lookup {
+        self.round(order)
+            .await
+            .unwrap_or_else(|failure| Lookup::Inconclusive(unknown(&failure)))
+    }
+
+    async fn revoke(&self, attempt: &Journaled<Attempt>) -> Revocation {
+        let Some(wire) = Wire::decode(attempt) else {
+            return Revocation::Unsupported;
+        };
+        self.revoke_once(&wire)
+            .await
+            .unwrap_or_else(|failure| Revocation::Inconclusive(unknown(&failure)))
+    }
+
+    async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
+        match self.cancel_each(&[order]).await {
+            Ok(outcomes) => outcome::canceled(outcomes),
+            Err(failure) => CancelOutcome::Unknown(unknown(&failure)),
+        }
+    }
+
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        let all: Vec<&OrderRecord> = orders.iter().collect();
+        self.cancel_each(&all).await.unwrap_or_else(|failure| {
+            let each = orders.iter();
+            each.map(|_| CancelOutcome::Unknown(unknown(&failure)))
+                .collect()
+        })
+    }
+
+    async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
+        Ok(self.cancel_listed(symbol).await?)
+    }
+
+    /// `modify` is a cancel and a new order that may half fail: never.
+    async fn amend(&self, _: &Journaled<Amend>) -> AmendOutcome {
+        AmendOutcome::Unsupported
+    }
+
+    async fn open_orders(
+        &self,
+        symbol: Option<&Symbol>,
+    ) -> Result<Snapshot<ExecReport>, VenueError> {
+        self.reader
+            .snapshot(async {
+                let mut open = rows::reports(&self.reader.open_orders().await?)?;
+                Self::of_symbol(&mut open, symbol);
+                Ok(open)
+            })
+            .await
+    }
+
+    async fn closed_since(
+        &self,
+        symbol: Option<&Symbol>,
+        since: VenueTime,
+    ) -> Result<Snapshot<ExecReport>, VenueError> {
+        self.reader
+            .snapshot(async {
+                let (mut rows, reaches) = self.reader.history(since).await?;
+                if !reaches {
+                    tracing::warn!(%since, "the list of closed orders does not reach back so far");
+                }
+                rows.retain(|row| row.changed_at >= since);
+                let mut closed = rows::reports(&rows)?;
+                closed.retain(rows::has_ended);
+                Self::of_symbol(&mut closed, symbol);
+                Ok(closed)
+            })
+            .await
+    }
+
+    async fn fills_since(
+        &self,
+        symbol: Option<&Symbol>,
+        since: VenueTime,
+    ) -> Result<Snapshot<(Handle, Fill)>, VenueError> {
+        let handle = |row: FillRow| {
+            let handle = Handle {
+                key: row.key,
+                order_id: Some(row.fill.order_id.clone()),
+            };
+            (handle, row.fill)
+        };
+        self.reader
+            .snapshot(async {
+                let to = self
+                    .reader
+                    .clock()
+                    .await?
+                    .now
+                    .after(Duration::from_secs(60));
+                let fills = self.reader.fills(since, to).await?;
+                let ours = |row: &FillRow| symbol.is_none_or(|symbol| row.fill.symbol == *symbol);
+                Ok(fills.into_iter().filter(ours).map(handle).collect())
+            })
+            .await
+    }
+
+    async fn positions(&self) -> Result<Snapshot<Position>, VenueError> {
+        self.reader
+            .snapshot(async {
+                let user = self.reader.user().await?;
+                let mut all = Vec::new();
+                for dex in std::iter::once(None).chain(self.reader.dexes.iter().cloned().map(Some))
+                {
+                    let sent = self.reader.read(&Read::Positions(user, dex)).await;
+                    all.extend(coins::positions(&sent)?);
+                }
+                let sent = self.reader.read(&Read::Balances(user)).await;
+                all.extend(coins::balances(&sent)?);
+                Ok(all)
+            })
+            .await
+    }
+
+    async fn follow(&self) -> Result<BoxStream<'static, VenueEvent>, VenueError> {
+        let Some(feed) = &self.feed else {
+            return Err(VenueError::Unsupported("a stream"));
+        };
+        let user = self.reader.user().await?;
+        feed.open(user, self.reader.clock().await?.now).await
+    }
+
+    async fn instruments(&self) -> Result<Vec<Instrument>, VenueError> {
+        Ok(self.universe(None).await?.instruments())
+    }
+
+    async fn venue_time(&self) -> Result<VenueTime, VenueError> {
+        Ok(self.reader.ask_time().await?)
+    }
+}

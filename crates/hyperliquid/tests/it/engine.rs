@@ -1,0 +1,440 @@
+//! The engine over the adapter over a socket: whatever is lost on the way, one order.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rust_decimal::Decimal;
+use serde_json::json;
+use surefill_core::{
+    HaltCause, OrdState, OrderIntent, PlaceError, Placement, RevocationState, Side, TimeInForce,
+    Watch,
+};
+use surefill_hyperliquid::{Hyperliquid, Keys};
+
+use crate::book::{Fault, Venue, keys};
+use crate::server::Reply;
+use crate::world::{TIMING, engine, engine_with, intent, once, row, store, until, until_state};
+
+fn size(text: &str) -> Decimal {
+    text.parse().expect("a size")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_is_one_signed_request_and_is_followed_to_its_end() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    let placed = engine.place(intent(0)).await.expect("placed");
+    let Placement::Live(_) = placed else {
+        panic!("{placed:?}");
+    };
+    let placed = row(&placed);
+    assert_eq!(venue.posted("order").len(), 1);
+    let oid = venue.book().orders[0].oid;
+    venue.book().execute(oid, size("0.01"), "open");
+    until_state(&engine, &placed, OrdState::Partial).await;
+    venue.book().execute(oid, size("0.02"), "filled");
+    let done = until(&engine, &placed, "filled and booked", |row| {
+        row.state == OrdState::Filled && !row.fills_owed()
+    })
+    .await;
+    assert_eq!(done.booked_qty.to_string(), "0.03");
+    assert_eq!(engine.fills(done.id).await.expect("fills").len(), 2);
+    assert!(engine.halts().is_empty());
+}
+
+/// The answer is lost in each way that leaves the order live: it is found, and nothing else is signed.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_lost_leaves_one_order() {
+    let cut = Reply::Raw(200, "{\"status\":\"ok\",\"resp");
+    for then in [
+        Reply::Reset,
+        Reply::Raw(502, "<html>"),
+        Reply::Raw(429, "null"),
+        cut,
+    ] {
+        let (venue, store) = (Venue::start().await, store());
+        venue.faulty([Fault::TakenThen(then.clone())]);
+        let engine = engine(&venue, &store).await;
+        let placed = row(&engine.place(intent(0)).await.expect("placed"));
+        until_state(&engine, &placed, OrdState::Acked).await;
+        assert_eq!(venue.placed(), 1, "{then:?}");
+        let bodies: HashSet<String> = venue
+            .posted("order")
+            .into_iter()
+            .map(|(_, body)| body)
+            .collect();
+        assert_eq!(bodies.len(), 1, "one signature, whatever was sent again");
+        assert!(engine.halts().is_empty());
+    }
+}
+
+/// The request is lost: its very bytes are sent again, and the first of them that arrives is the order.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_lost_is_replayed_byte_for_byte() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty([Fault::Lost(Reply::Reset), Fault::Lost(Reply::Raw(503, ""))]);
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    until_state(&engine, &placed, OrdState::Acked).await;
+    let posted = venue.posted("order");
+    assert!(posted.len() >= 3, "{}", posted.len());
+    assert!(posted.iter().all(|each| *each == posted[0]));
+    assert_eq!(venue.placed(), 1);
+    assert!(venue.posted("noop").is_empty());
+}
+
+/// Past the fence no byte of the first attempt goes out again: a noop with its nonce makes it unlandable, and only then another is signed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_attempt_follows_the_noop_that_revoked_the_first() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty((0..50).map(|_| Fault::Lost(Reply::Reset)));
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    until(&engine, &placed, "revoked", |row| {
+        row.attempts[0].revocation == RevocationState::Revoked
+    })
+    .await;
+    venue.book().faults.clear();
+    let live = until_state(&engine, &placed, OrdState::Acked).await;
+    assert!(live.attempts.len() >= 2);
+    assert_eq!(venue.placed(), 1);
+    let (first, noops) = (venue.posted("order")[0].0, venue.posted("noop"));
+    assert_eq!(
+        noops[0].0, first,
+        "the noop has the nonce of what it revokes"
+    );
+    let kinds = venue.book().posted.clone();
+    let at = |part: &str| {
+        kinds
+            .iter()
+            .position(|body| body.contains(part))
+            .expect("posted")
+    };
+    let second = kinds.iter().position(|body| {
+        body.contains("\"type\":\"order\"") && !body.contains(&format!("\"nonce\":{first}"))
+    });
+    assert!(at("\"type\":\"noop\"") < second.expect("a second attempt"));
+}
+
+/// The first copy waits on the way until after the noop: the venue has seen its nonce, and it never lands.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_arrives_after_its_revocation_does_not_land() {
+    let (venue, store) = (Venue::start().await, store());
+    let held = (0..50).map(|_| Fault::Held(Duration::from_millis(2_500)));
+    venue.faulty(held);
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    until(&engine, &placed, "revoked", |row| {
+        row.attempts[0].revocation == RevocationState::Revoked
+    })
+    .await;
+    venue.book().faults.clear();
+    until_state(&engine, &placed, OrdState::Acked).await;
+    tokio::time::sleep(Duration::from_millis(2_700)).await;
+    assert_eq!(venue.placed(), 1);
+}
+
+/// A success that an HTTP library turns into "duplicate nonce": never refused, never placed, looked up.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_doubled_below_us_is_one_order() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty([Fault::Doubled]);
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    until_state(&engine, &placed, OrdState::Acked).await;
+    assert_eq!(venue.placed(), 1);
+    assert!(venue.posted("noop").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_inside_a_yes_is_a_refusal_and_final() {
+    let (venue, store) = (Venue::start().await, store());
+    let text = "Post only order would have immediately matched, bbo was 1@2. asset=0";
+    let error = json!([{"error": text}]);
+    venue.book().refuses =
+        Some(json!({"status": "ok", "response": {"type": "order", "data": {"statuses": error}}}));
+    let engine = engine(&venue, &store).await;
+    let refused = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(refused.state, OrdState::Rejected);
+    assert_eq!(
+        refused.reason.expect("a reason").text.as_ref(),
+        text,
+        "as it came"
+    );
+    assert_eq!(refused.watch, None, "its nonce is used up");
+    assert_eq!(venue.posted("order").len(), 1);
+}
+
+/// Keys are refused before the nonce is looked at, so a copy could still land: the account halts, and the row is watched.
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_are_refused_halt_the_account() {
+    let (venue, store) = (Venue::start().await, store());
+    let text = "User or API Wallet 0x14791697260e4c9a71f18484c9f997b308e59325 does not exist.";
+    let answer = Reply::Json(json!({"status": "err", "response": text}));
+    venue.faulty([Fault::Lost(answer)]);
+    let engine = engine(&venue, &store).await;
+    let refused = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(refused.state, OrdState::Rejected);
+    assert!(refused.watch.is_some());
+    let next = engine.place(intent(1)).await.expect_err("halted");
+    assert!(matches!(next, PlaceError::Halted(_)), "{next:?}");
+    assert_eq!(venue.posted("order").len(), 1);
+}
+
+/// A text that is not known proves nothing: the order is looked for, its nonce is found to be used, and it ends without another.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_that_is_not_known_is_looked_up() {
+    let (venue, store) = (Venue::start().await, store());
+    let error = json!([{"error": "Something about this cloid"}]);
+    venue.book().refuses =
+        Some(json!({"status": "ok", "response": {"type": "order", "data": {"statuses": error}}}));
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_ne!(placed.state, OrdState::Rejected);
+    let ended = until_state(&engine, &placed, OrdState::Rejected).await;
+    assert_eq!(ended.attempts.len(), 1, "known bytes bar another attempt");
+    assert_eq!(venue.placed(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_in_doubt_revokes() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty((0..50).map(|_| Fault::Lost(Reply::Reset)));
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    engine.cancel(placed.id).await.expect("asked");
+    let ended = until_state(&engine, &placed, OrdState::Canceled).await;
+    assert_eq!(ended.attempts[0].revocation, RevocationState::Revoked);
+    assert_eq!(ended.watch, None, "the venue's own word");
+    assert_eq!(venue.placed(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_working_order_is_canceled_by_its_order_id() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    engine.cancel(placed.id).await.expect("asked");
+    until_state(&engine, &placed, OrdState::Canceled).await;
+    assert_eq!(venue.posted("cancelByCloid").len(), 0);
+    assert!(!venue.posted("cancel").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_are_canceled_in_one_request() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    let mut rows = Vec::new();
+    for leg in 0..3 {
+        rows.push(row(&engine.place(intent(leg)).await.expect("placed")));
+    }
+    let scope = rows[0].account_scope();
+    engine.cancel_all(&scope).await.expect("asked");
+    for row in &rows {
+        until_state(&engine, row, OrdState::Canceled).await;
+    }
+    let (_, first) = venue.posted("cancel")[0].clone();
+    assert_eq!(first.matches("\"o\":").count(), 3, "{first}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_fills_in_part_and_does_not_rest_is_filled_with_what_it_got() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.book().executes = Some(size("0.02"));
+    let engine = engine(&venue, &store).await;
+    let ioc = OrderIntent {
+        time_in_force: TimeInForce::Ioc,
+        ..intent(0)
+    };
+    let placed = row(&engine.place(ioc).await.expect("placed"));
+    let done = until(&engine, &placed, "booked", |row| !row.fills_owed()).await;
+    assert_eq!(done.state, OrdState::Filled);
+    assert_eq!(done.cum_qty.to_string(), "0.02");
+    assert_eq!(done.booked_qty.to_string(), "0.02");
+    assert!(engine.halts().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_fills_in_part_and_rests_is_not_filled() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.book().executes = Some(size("0.02"));
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(placed.state, OrdState::Partial);
+}
+
+/// A lookup by client order id shows the newest order only: a second one is found by counting.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_order_under_the_same_id_halts() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    let oid = venue.book().orders[0].oid;
+    venue.book().double(oid);
+    for _ in 0..500 {
+        if !engine.halts().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let halts = engine.halts();
+    let second =
+        |halt: &surefill_core::Halt| halt.cause == HaltCause::SecondOrder { id: placed.id };
+    assert!(halts.iter().any(second), "{halts:?}");
+}
+
+/// A process dies with its request on the way: the next one sends the stored bytes, and signs nothing anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_replays_what_the_journal_holds() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty([Fault::Lost(Reply::Reset)]);
+    let first = engine(&venue, &store).await;
+    venue.book().blind = HashSet::from(["openOrders"]);
+    let placed = first.place(intent(0)).await;
+    drop(placed);
+    drop(first);
+    venue.book().blind.clear();
+    let (_, body) = venue.posted("order")[0].clone();
+    let second = engine(&venue, &Arc::new(store.crash())).await;
+    let orders = second
+        .orders(&surefill_core::OrderFilter::default())
+        .await
+        .expect("orders");
+    until_state(&second, &orders[0], OrdState::Acked).await;
+    assert!(
+        venue
+            .posted("order")
+            .iter()
+            .all(|(_, again)| *again == body)
+    );
+    assert_eq!(venue.placed(), 1);
+}
+
+/// Whatever is signed has a nonce of its own, above all before it: across orders, cancels and restarts.
+#[tokio::test(flavor = "multi_thread")]
+async fn nonces_grow_across_restarts() {
+    let (venue, mut store) = (Venue::start().await, store());
+    for process in 0..3 {
+        let engine = engine(&venue, &store).await;
+        for leg in 0..3 {
+            let placed = row(&engine
+                .place(intent(10 * process + leg))
+                .await
+                .expect("placed"));
+            engine.cancel(placed.id).await.expect("asked");
+            until_state(&engine, &placed, OrdState::Canceled).await;
+        }
+        // Whatever of the old process still runs finds its journal gone.
+        store = Arc::new(store.crash());
+        drop(engine);
+    }
+    let mut last = 0;
+    for body in venue.book().posted.clone() {
+        let body: serde_json::Value = serde_json::from_str(&body).expect("JSON");
+        let nonce = body["nonce"].as_u64().expect("a nonce");
+        assert!(nonce > last, "{nonce} after {last}");
+        last = nonce;
+    }
+}
+
+/// Without a further attempt the end comes by the venue's word, and what was never there is not watched.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_that_may_not_be_sent_again_ends_by_the_noop() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty([Fault::Lost(Reply::Reset)]);
+    let engine = engine(&venue, &store).await;
+    let placed = row(&engine.place(once(0)).await.expect("placed"));
+    let ended = until_state(&engine, &placed, OrdState::Rejected).await;
+    assert_eq!(ended.attempts[0].revocation, RevocationState::Revoked);
+    assert_eq!(ended.watch, None::<Watch>);
+    assert_eq!(venue.posted("order").len(), 1);
+}
+
+/// A sell of the same decision is another order: sides are compared, and so are the terms that lists show.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_orders_of_one_account_do_not_mix() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    let buy = row(&engine.place(intent(0)).await.expect("placed"));
+    let sell = OrderIntent {
+        side: Side::Sell,
+        ..intent(1)
+    };
+    let sell = row(&engine.place(sell).await.expect("placed"));
+    let oid = venue.book().orders[1].oid;
+    venue.book().execute(oid, size("0.03"), "filled");
+    until(&engine, &sell, "booked", |row| {
+        row.state == OrdState::Filled && !row.fills_owed()
+    })
+    .await;
+    let buy = until_state(&engine, &buy, OrdState::Acked).await;
+    assert!(buy.cum_qty.is_zero());
+    assert!(engine.halts().is_empty());
+}
+
+/// What the venue remembers of a signer that was replaced may be gone: its bytes are neither sent nor revoked, and time decides.
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_of_another_signer_are_left_alone() {
+    let (venue, store) = (Venue::start().await, store());
+    venue.faulty([Fault::Lost(Reply::Reset)]);
+    let account = keys().signer().to_string();
+    let placed = {
+        let engine = engine(&venue, &store).await;
+        row(&engine.place(intent(0)).await.expect("placed"))
+    };
+    let sent = venue.posted("order").len();
+    let other = Keys::new(&format!("0x{}", "2b".repeat(32))).expect("a key");
+    let role = json!({"role": "agent", "data": {"user": account}});
+    venue.book().roles.insert(other.signer(), role);
+    let config = Hyperliquid::simulator(&venue.url, other)
+        .with_timing(TIMING)
+        .without_stream();
+    let engine = engine_with(config, &Arc::new(store.crash())).await;
+    let ended = until_state(&engine, &placed, OrdState::Rejected).await;
+    assert_eq!(ended.account, placed.account);
+    assert!(
+        ended.watch.is_some(),
+        "the end rests on numbers that are assumed"
+    );
+    assert!(venue.posted("noop").is_empty());
+    assert!(
+        venue.posted("order").len() <= sent + 1,
+        "the old process at most"
+    );
+    assert_eq!(venue.placed(), 0);
+}
+
+/// Traded for a sub-account: it is named and signed in each order, its lists are read, and the noop is the signer's own.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sub_account_is_traded_for() {
+    let (venue, store) = (Venue::start().await, store());
+    let vault = format!("0x{}", "ab".repeat(20));
+    let role = json!({"role": "subAccount", "data": {"master": keys().signer().to_string()}});
+    let address = vault.parse().expect("an address");
+    venue.book().roles.insert(address, role);
+    let config = Hyperliquid::simulator(&venue.url, keys().for_vault(&vault).expect("an address"))
+        .with_timing(TIMING)
+        .without_stream();
+    let engine = engine_with(config, &store).await;
+    let placed = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(
+        placed.state,
+        OrdState::Acked,
+        "the signature holds with the vault in it"
+    );
+    assert_eq!(
+        placed.account.as_str(),
+        format!("hyperliquid:simulator:{vault}")
+    );
+    let (_, body) = venue.posted("order")[0].clone();
+    assert!(
+        body.contains(&format!("\"vaultAddress\":\"{vault}\"")),
+        "{body}"
+    );
+    venue.faulty([Fault::Lost(Reply::Reset)]);
+    let lost = row(&engine.place(once(1)).await.expect("placed"));
+    until_state(&engine, &lost, OrdState::Rejected).await;
+    let (_, noop) = venue.posted("noop")[0].clone();
+    assert!(noop.contains("\"vaultAddress\":null"), "{noop}");
+}

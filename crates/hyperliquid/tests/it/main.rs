@@ -1,0 +1,20 @@
+//! The tests of the crate.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::wildcard_enum_match_arm,
+    reason = "test code"
+)]
+
+mod answers;
+mod book;
+mod engine;
+mod input;
+mod lists;
+mod server;
+mod stream;
+mod vectors;
+mod world;
