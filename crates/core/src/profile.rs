@@ -95,6 +95,22 @@ pub enum FenceRule {
 }
 
 impl FenceRule {
+    /// The longest way from the gate to the book on the clock; none where the fence is no instant.
+    pub(crate) const fn drain_time(&self) -> Duration {
+        match self {
+            Self::Clock { drain, .. } => drain.value(),
+            Self::None | Self::Height { .. } => Duration::ZERO,
+        }
+    }
+
+    /// The same in blocks; none where the fence is no height.
+    pub(crate) const fn drain_blocks(&self) -> u64 {
+        match self {
+            Self::Height { drain } => drain.value(),
+            Self::None | Self::Clock { .. } => 0,
+        }
+    }
+
     /// Whether the drain is only assumed; without a fence there is none.
     pub const fn drain_assumed(&self) -> bool {
         match self {

@@ -58,7 +58,7 @@ fn millis_up(by: Duration) -> u64 {
 }
 
 /// Where a round of lookups stood: on the clock, or at a block height. The two are never compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AsOf {
     /// An instant on the venue's clock.

@@ -6,7 +6,7 @@ use super::Case;
 use crate::{AsOf, AttemptState, Fence, FenceRule, RevocationState, VenueTime};
 
 /// A full round of lookups without a hit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Round {
     /// What was known of the venue's time or height before its first read left.
     pub begun: AsOf,
@@ -15,7 +15,7 @@ pub struct Round {
 }
 
 /// The clean rounds of this process that count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Rounds {
     /// The newest clean round, whenever it began.
     pub(crate) last: Option<Round>,
@@ -131,10 +131,17 @@ impl Case<'_> {
     fn attempt_bound(&self, attempt: &AttemptState) -> Option<AsOf> {
         let absence = &self.profile.absence;
         let lag = absence.lag.value();
+        // A nonce may be used at the gate, and what used it may still be on its way to the book.
         if let RevocationState::Used(at) = attempt.revocation {
             return Some(match at {
-                AsOf::Clock(at) => AsOf::Clock(at.after(lag).after(absence.margin)),
-                AsOf::Height(at) => AsOf::Height(at.saturating_add(absence.lag_blocks)),
+                AsOf::Clock(at) => {
+                    let arrived = at.after(self.profile.fence.drain_time());
+                    AsOf::Clock(arrived.after(lag).after(absence.margin))
+                }
+                AsOf::Height(at) => {
+                    let arrived = at.saturating_add(self.profile.fence.drain_blocks());
+                    AsOf::Height(arrived.saturating_add(absence.lag_blocks))
+                }
             });
         }
         match (attempt.fence, self.profile.fence) {

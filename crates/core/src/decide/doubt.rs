@@ -172,14 +172,14 @@ impl Case<'_> {
         let revocable = attempt.revocable && !self.pursuit.unrevocable && !used;
         let fenced = match self.profile.fence {
             FenceRule::None => false,
-            FenceRule::Clock { .. } | FenceRule::Height { .. } => {
-                !self.profile.fence.drain_assumed()
-            }
+            FenceRule::Clock { .. } | FenceRule::Height { .. } => true,
         };
         self.order.intent.resubmit == Resubmit::AfterAbsence
             && self.order.attempts.len() < 2
             && !revocable
             && (used || fenced)
+            // A used nonce says that a copy passed the gate, and an assumed drain bounds it as little as it bounds the fence's.
+            && !self.profile.fence.drain_assumed()
             && self.in_retention()
     }
 

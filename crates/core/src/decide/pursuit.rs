@@ -1,6 +1,6 @@
 //! What this process remembers of an order: lost in a crash, and safe to lose.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::absence::Rounds;
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What this process remembers of an order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pursuit {
     /// A send is under way: its answer comes first.
     pub(crate) in_flight: bool,
@@ -29,7 +29,7 @@ pub struct Pursuit {
     pub(crate) last_cancel: Option<VenueTime>,
     pub(crate) last_revoke: Option<VenueTime>,
     pub(crate) unrevocable: bool,
-    booked: HashSet<(OrderId, ExecId)>,
+    booked: BTreeSet<(OrderId, ExecId)>,
 }
 
 /// The longest wait between two tries to connect.

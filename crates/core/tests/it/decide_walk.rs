@@ -836,7 +836,7 @@ impl Taken<'_> {
             let by_absence = self.row.intent.resubmit == Resubmit::AfterAbsence
                 && self.row.attempts.len() < 2
                 && self.complete()
-                && (used || !profile.fence.drain_assumed());
+                && !profile.fence.drain_assumed();
             self.demand(by_absence, "a new attempt beside one that may land")?;
         }
         Ok(())
@@ -854,8 +854,16 @@ impl Taken<'_> {
         let mut bound = 0;
         for attempt in self.row.attempts.iter().filter(|a| !a.out_of_reach()) {
             let from = match (attempt.revocation, attempt.fence) {
-                (RevocationState::Used(AsOf::Clock(used)), _) => used.as_ms() + lag + margin,
-                (RevocationState::Used(AsOf::Height(used)), _) => used + lag,
+                // What used the nonce at the gate may be on its way to the book.
+                (RevocationState::Used(AsOf::Clock(used)), _) => {
+                    let drain = if self.walk.camp.fence == FenceKind::None {
+                        0
+                    } else {
+                        drain
+                    };
+                    used.as_ms() + drain + lag + margin
+                }
+                (RevocationState::Used(AsOf::Height(used)), _) => used + drain + lag,
                 (_, Fence::Clock(fence)) => fence.as_ms() + drain + lag + margin,
                 (_, Fence::Height(fence)) => fence + drain + lag,
                 (_, Fence::None) if attempt.settled() => 0,

@@ -7,9 +7,9 @@ use surefill_core::{
 };
 
 use crate::kit::{
-    BOUND, Bench, CAP, CLOSED_KEPT, Camp, FENCE, FILLS_KEPT, FenceKind, H_BOUND, H_FENCE, H0, LAG,
-    T0, TTL, WATCH, at, fill, filled_by, height_at, intent, key, ms, no_answer, not_taken, qty,
-    refusal, report,
+    BOUND, Bench, CAP, CLOSED_KEPT, Camp, DRAIN, FENCE, FILLS_KEPT, FenceKind, H_BOUND, H_FENCE,
+    H0, LAG, T0, TTL, WATCH, at, fill, filled_by, height_at, intent, key, ms, no_answer, not_taken,
+    qty, refusal, report,
 };
 
 fn by_absence() -> OrderIntent {
@@ -827,6 +827,29 @@ fn used_carries_a_new_attempt_only_after_absence() {
     }
 }
 
+/// A gate may use up the nonce of a copy that then waits for the book: two rounds a lag after `Used` would miss it.
+#[test]
+fn what_used_the_nonce_may_still_be_on_its_way_to_the_book() {
+    for (fence, carries) in [(FenceKind::Documented, true), (FenceKind::Assumed, false)] {
+        let camp = Camp { fence, ..REVOCABLE };
+        let mut bench = doubt(camp, by_absence());
+        assert_eq!(bench.absent_at(T0 + 500), Step::Revoke { no: 1 });
+        bench.now = T0 + 600;
+        let used = Observation::Revoked {
+            no: 1,
+            answer: &Revocation::Used,
+        };
+        assert!(looks(&bench.see(&used)));
+        let too_early = T0 + 600 + LAG + 100;
+        assert!(looks(&bench.absent_at(too_early)));
+        assert!(looks(&bench.absent_at(too_early + LAG)), "{fence:?}");
+        let bound = too_early + DRAIN;
+        assert!(looks(&bench.absent_at(bound)));
+        let second = bench.absent_at(bound + LAG);
+        assert_eq!(second == Step::NewAttempt, carries, "{fence:?}: {second:?}");
+    }
+}
+
 #[test]
 fn used_counts_for_that_attempt_only() {
     let mut bench = doubt(UNIQUE, intent());
@@ -837,8 +860,8 @@ fn used_counts_for_that_attempt_only() {
     // The second attempt's nonce is used, and its fence is still ahead; the first is past its own.
     bench.row.attempts[1].revocation = RevocationState::Used(AsOf::Clock(at(made)));
     bench.row.cancel_requested = true;
-    bench.absent_at(made + LAG + 100);
-    bench.absent_at(made + 2 * LAG + 200);
+    bench.absent_at(made + DRAIN + LAG + 100);
+    bench.absent_at(made + DRAIN + 2 * LAG + 200);
     bench.resume();
     assert_eq!(bench.state(), OrdState::Canceled, "both are bounded");
 
@@ -849,8 +872,8 @@ fn used_counts_for_that_attempt_only() {
     let made = bench.now;
     bench.row.attempts[0].revocation = RevocationState::Used(AsOf::Clock(at(made)));
     bench.row.cancel_requested = true;
-    bench.absent_at(made + LAG + 100);
-    bench.absent_at(made + 2 * LAG + 200);
+    bench.absent_at(made + DRAIN + LAG + 100);
+    bench.absent_at(made + DRAIN + 2 * LAG + 200);
     bench.resume();
     assert_eq!(
         bench.state(),

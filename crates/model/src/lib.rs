@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code: a model that breaks must stop, and its numbers are small"
+)]
+
+pub mod check;
