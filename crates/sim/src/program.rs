@@ -151,7 +151,11 @@ async fn run_bybit(options: Options) -> ExitCode {
                 StartError::Journal(_) => 8,
                 StartError::Accounts { .. } => 2,
             };
-            return fail(code, &chain(&error));
+            let port = match &error {
+                StartError::Listen(_) => format!("port {}: ", options.port),
+                StartError::Journal(_) | StartError::Accounts { .. } => String::new(),
+            };
+            return fail(code, &format!("{port}{}", chain(&error)));
         }
     };
     let ready = Ready {

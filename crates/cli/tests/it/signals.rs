@@ -130,6 +130,10 @@ fn a_stop_during_recovery_is_heard() {
         .spawn()
         .unwrap();
     std::thread::sleep(Duration::from_millis(500));
+    assert!(
+        child.try_wait().unwrap().is_none(),
+        "it waits for the truth"
+    );
     let asked = Instant::now();
     signal(&child, Signal::TERM);
     let said = ended(&mut child);
