@@ -61,6 +61,9 @@ pub(crate) enum Command {
         /// Only this venue. The orders of the others are left as they are.
         #[arg(long, value_name = "V")]
         venue: Option<String>,
+        /// How long to wait for orders whose scope is halted because their fate is not known.
+        #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+        wait: Duration,
     },
     /// List orders, oldest first.
     Orders(OrdersArgs),

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use surefill_core::{
-    Alias, Answer, ClOrdId, Cold, Engine, OrderRecord, RecoveryReport, Request, Store, StoreError,
-    VenueTime,
+    Alert, Alerts, Alias, Answer, ClOrdId, Cold, Engine, OrderRecord, RecoveryReport, Request,
+    Store, StoreError, VenueTime,
 };
 use surefill_store_sqlite::{Inbox, SqliteReader, SqliteStore};
 
@@ -153,13 +153,24 @@ pub(crate) async fn do_it(
     do_posted(store, &inbox, n).await
 }
 
+/// Tells nobody: what a person asked for is no alert, and the command says it anyway.
+#[derive(Debug)]
+struct Quiet;
+
+impl Alerts for Quiet {
+    fn alert(&self, alert: &Alert) {
+        tracing::info!("{alert}");
+    }
+}
+
 /// Does what waits in a journal that this process holds, and tells the answer to one of the requests. Asks no venue.
 pub(crate) async fn do_posted(
     store: SqliteStore,
     inbox: &Inbox,
     n: i64,
 ) -> Result<Answer, Failure> {
-    let (engine, _) = Cold::new(store).leaving_other_venues().recover().await?;
+    let cold = Cold::new(store).leaving_other_venues().alerts(Quiet);
+    let (engine, _) = cold.recover().await?;
     engine.shutdown(GRACE).await?;
     inbox
         .answer(n)?

@@ -9,7 +9,6 @@ use zeroize::Zeroizing;
 
 use crate::config::{VenueConfig, Where};
 use crate::failure::{Exit, Failure};
-use crate::venue::Kind;
 
 /// The longest key file that is read, bytes.
 const LONGEST: u64 = 64 * 1024;
@@ -92,9 +91,7 @@ pub(crate) fn shape(venue: &VenueConfig) -> Result<String, Failure> {
     let key = read(venue, venue.key.as_ref(), "key")?;
     let secret = read(venue, venue.secret.as_ref(), "secret")?;
     // Refuses what cannot be a key at all.
-    match venue.kind {
-        Kind::Bybit => bybit(venue)?,
-    };
+    crate::venue::adapter(venue)?;
     let kind = if secret.contains("-----BEGIN") {
         "an RSA key in PEM".to_owned()
     } else {

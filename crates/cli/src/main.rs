@@ -14,19 +14,32 @@ mod text;
 mod venue;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
+use tokio::runtime::Builder;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
 use crate::args::Cli;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+/// How long threads that wait for the system, such as one that asks for an address, are waited for at the end.
+const LAST: Duration = Duration::from_millis(200);
+
+fn main() -> ExitCode {
     let cli = Cli::parse();
     log(cli.verbose);
-    commands::run(cli).await
+    let runtime = match Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::say_aside(&format!("no threads can be started: {error}"));
+            return ExitCode::from(failure::Exit::Usage.code());
+        }
+    };
+    let code = runtime.block_on(commands::run(cli));
+    runtime.shutdown_timeout(LAST);
+    code
 }
 
 /// Logs to stderr. Other people's crates say less than ours: what they log has not been read for secrets.

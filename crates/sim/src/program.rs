@@ -275,12 +275,12 @@ async fn bybit(options: &Options, port: u16) -> Result<crate::bybit::Handle, Fai
         ..Config::default()
     };
     crate::bybit::start(config).await.map_err(|error| {
-        let code = match &error {
-            StartError::Listen(_) => 6,
-            StartError::Journal(error) => journal_code(error),
-            StartError::Accounts { .. } => 2,
-        };
-        Failure(code, chain(&error))
+        let text = chain(&error);
+        match &error {
+            StartError::Listen(_) => Failure(6, format!("port {port}: {text}")),
+            StartError::Journal(error) => Failure(journal_code(error), text),
+            StartError::Accounts { .. } => Failure(2, text),
+        }
     })
 }
 
@@ -302,12 +302,12 @@ async fn hyperliquid(options: &Options, port: u16) -> Result<crate::hyperliquid:
         ..Config::default()
     };
     crate::hyperliquid::start(config).await.map_err(|error| {
-        let code = match &error {
-            StartError::Listen(_) => 6,
-            StartError::Journal(error) => journal_code(error),
-            StartError::Accounts { .. } => 2,
-        };
-        Failure(code, chain(&error))
+        let text = chain(&error);
+        match &error {
+            StartError::Listen(_) => Failure(6, format!("port {port}: {text}")),
+            StartError::Journal(error) => Failure(journal_code(error), text),
+            StartError::Accounts { .. } => Failure(2, text),
+        }
     })
 }
 

@@ -263,11 +263,12 @@ async fn clock(config: &VenueConfig, connected: &Connected, findings: &mut Findi
             return false;
         }
     }
-    findings.fine(
-        "reachable",
-        alias,
-        format!("{} answers", config.network.as_str()),
+    let found = format!(
+        "{} on {} answers",
+        config.kind.as_str(),
+        config.network.as_str()
     );
+    findings.fine("reachable", alias, found);
     let here = engine::wall_clock();
     let Some(reading) = connected.clock.read() else {
         let todo = "see what the venue says about its state";

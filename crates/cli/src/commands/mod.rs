@@ -39,8 +39,8 @@ async fn said(cli: Cli) -> Result<Said, Failure> {
         Command::Place(args) => place::run(&config()?, args, &Stop::listen()?).await,
         Command::Cancel(args) => cancel::run(&config()?, args, &Stop::listen()?).await,
         Command::CancelAll(args) => cancel_all::run(&config()?, args, &Stop::listen()?).await,
-        Command::Recover { venue } => {
-            recover::run(&config()?, venue.as_deref(), &Stop::listen()?).await
+        Command::Recover { venue, wait } => {
+            recover::run(&config()?, venue.as_deref(), *wait, &Stop::listen()?).await
         }
         Command::Orders(args) => orders::run(&config()?, args).await,
         Command::Show { id } => show::run(&config()?, id),

@@ -7,6 +7,7 @@ use surefill_core::{
     TimeInForce,
 };
 use surefill_store_sqlite::{SqliteReader, SqliteStore};
+use tokio::time::Instant;
 
 use crate::args::{PlaceArgs, TypeArg};
 use crate::config::Config;
@@ -48,9 +49,14 @@ pub(crate) async fn run(config: &Config, args: &PlaceArgs, stop: &Stop) -> Resul
     let placed = place(running, intent.clone(), args.wait, stop).await;
     let row = match placed {
         Ok(Some(row)) => row,
-        // What the stop left is in the journal.
+        // What was left is in the journal.
         Ok(None) => left(config, &intent)?.ok_or_else(|| {
-            let text = format!("nothing sent: a stop was asked (--decided-at {decided_at})");
+            let why = if stop.is_asked() {
+                "a stop was asked"
+            } else {
+                "the time was over"
+            };
+            let text = format!("nothing sent: {why} (--decided-at {decided_at})");
             Failure::new(Exit::NotKnown, text)
         })?,
         Err(failure) => return Err(failure),
@@ -102,7 +108,7 @@ fn intent(args: &PlaceArgs, decision: Decision) -> OrderIntent {
     }
 }
 
-/// Places and waits for the verdict; `None` when a stop was asked before `place` returned. The engine is gone afterwards.
+/// Places and waits for the verdict; `None` when the time was over, or a stop was asked, before `place` returned. The engine is gone afterwards.
 async fn place(
     running: Running,
     intent: OrderIntent,
@@ -110,15 +116,17 @@ async fn place(
     stop: &Stop,
 ) -> Result<Option<OrderRecord>, Failure> {
     let at_once = ends_at_once(&intent);
+    let deadline = Instant::now() + wait;
     let placing = running.engine.place(intent);
     let placed = tokio::select! {
         placed = placing => Some(placed),
+        () = tokio::time::sleep_until(deadline) => None,
         () = stop.asked() => None,
     };
     let verdict = match placed {
         None => Ok(None),
         Some(Err(error)) => Err(error.into()),
-        Some(Ok(placement)) => Ok(Some(verdict(placement, at_once, wait, stop).await)),
+        Some(Ok(placement)) => Ok(Some(verdict(placement, at_once, deadline, stop).await)),
     };
     let closed = running.shut_down().await;
     // The verdict stands also where the journal could not be closed in order.
@@ -133,7 +141,12 @@ async fn place(
 }
 
 /// Waits until the fate is known; of an order that cannot rest, until it has ended.
-async fn verdict(placement: Placement, at_once: bool, wait: Duration, stop: &Stop) -> OrderRecord {
+async fn verdict(
+    placement: Placement,
+    at_once: bool,
+    deadline: Instant,
+    stop: &Stop,
+) -> OrderRecord {
     let order = placement.order();
     let wanted = async {
         let row = order.settled().await;
@@ -145,7 +158,7 @@ async fn verdict(placement: Placement, at_once: bool, wait: Duration, stop: &Sto
     };
     tokio::select! {
         row = wanted => row,
-        () = tokio::time::sleep(wait) => order.latest(),
+        () = tokio::time::sleep_until(deadline) => order.latest(),
         () = stop.asked() => order.latest(),
     }
 }
@@ -160,7 +173,7 @@ const fn ends_at_once(intent: &OrderIntent) -> bool {
     }
 }
 
-/// The order of an intent, as a stop left it in the journal.
+/// The order of an intent, as it was left in the journal.
 fn left(config: &Config, intent: &OrderIntent) -> Result<Option<OrderRecord>, Failure> {
     let reader = SqliteReader::open(&config.journal)?;
     let bindings = reader.bindings()?;

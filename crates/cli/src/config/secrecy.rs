@@ -22,6 +22,11 @@ pub(crate) fn name_is_secret(name: &str) -> bool {
     !PLACES.contains(&name.as_str()) && WORDS.iter().any(|word| name.contains(word))
 }
 
+/// Whether a key's name may be shown: one that is long and not made of words may be a secret in the wrong place.
+pub(crate) fn name_is_shown(name: &str) -> bool {
+    name.len() < 20 || (name.len() <= 64 && name.contains(['-', '_', '.', ' ']))
+}
+
 /// Whether a text is a private key, or an address with a password in it.
 pub(crate) fn value_is_secret(text: &str) -> bool {
     let text = text.trim();
@@ -90,6 +95,19 @@ mod tests {
         ] {
             assert!(!value_is_secret(value), "{value}");
         }
+    }
+
+    #[test]
+    fn a_pasted_key_is_no_name() {
+        for name in [
+            "url",
+            "bybit-main",
+            "receive_window_ms",
+            "a very long name of a venue",
+        ] {
+            assert!(name_is_shown(name), "{name}");
+        }
+        assert!(!name_is_shown("XkT7pQ2mLw9ZrB4cVd1234"));
     }
 
     #[test]

@@ -131,6 +131,11 @@ impl<'a> Section<'a> {
     }
 
     fn path(&self, name: &str) -> String {
+        let name = if secrecy::name_is_shown(name) {
+            name
+        } else {
+            "(a name that may be a secret)"
+        };
         if self.key.is_empty() {
             name.to_owned()
         } else {

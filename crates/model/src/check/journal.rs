@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use surefill_core::{
-    AttemptState, Change, ChangeError, Copies, Durability, Fence, Fill, HaltCause, Mark, OrderRecord,
-    RevocationState, Watch,
+    AttemptState, Change, ChangeError, Copies, Durability, Fence, Fill, HaltCause, Mark,
+    OrderRecord, RevocationState, Watch,
 };
 
 use super::Lie;

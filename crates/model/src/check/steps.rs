@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use surefill_core::AsOf;
 use surefill_core::{
     Attempt, AttemptState, CancelOutcome, Cause, Change, Copies, DuplicateOf, ExecReport, Fence,
-    Fill, Handle, HaltCause, Lookup, Mark, NotSent, Observation, OrdState, OrderRecord, Pursuit,
+    Fill, HaltCause, Handle, Lookup, Mark, NotSent, Observation, OrdState, OrderRecord, Pursuit,
     Reading, Reason, Reject, Revocation, RevocationState, SeenTerms, Situation, Step, Submission,
     UnknownCause, decide,
 };
-use surefill_core::AsOf;
 
 use super::action::{Action, Fate};
 use super::bot::{Answer, Ask, CancelSaid, HeldBackBy, Mode, RevokeSaid, Seen, Shown, Status};
@@ -173,7 +173,11 @@ impl Check {
 
     /// Another request is signed; its bytes say until when they hold.
     fn sign(&self, w: &mut World, made: Tick) {
-        let longer = if self.lie == Some(Lie::FenceEarly) { 4 } else { 0 };
+        let longer = if self.lie == Some(Lie::FenceEarly) {
+            4
+        } else {
+            0
+        };
         let fence = (self.camp.fence != FenceKind::None).then_some(made + FENCE + longer);
         w.venue.fences.push(fence);
     }
@@ -862,9 +866,7 @@ impl Check {
                 answer: &match said {
                     RevokeSaid::Revoked => Revocation::Revoked,
                     RevokeSaid::Used => Revocation::Used,
-                    RevokeSaid::Inconclusive => {
-                        Revocation::Inconclusive(UnknownCause::new("502"))
-                    }
+                    RevokeSaid::Inconclusive => Revocation::Inconclusive(UnknownCause::new("502")),
                 },
             }),
         }

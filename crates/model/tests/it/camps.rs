@@ -4,10 +4,24 @@ use surefill_model::check::{Budget, Camp, Check};
 
 #[test]
 fn probe() {
-    let b = |f: &str| -> u8 { std::env::var(f).ok().and_then(|v| v.parse().ok()).unwrap_or(0) };
+    let b = |f: &str| -> u8 {
+        std::env::var(f)
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .unwrap_or(0)
+    };
     let budget = Budget {
-        faults: b("F"), crashes: b("C"), doubles: b("D"), refusals: b("R"), trades: b("T"),
-        cancels: b("X"), halts: b("H"), pushes: b("P"), slow: b("S"), pauses: b("Z"), takeovers: b("O"),
+        faults: b("F"),
+        crashes: b("C"),
+        doubles: b("D"),
+        refusals: b("R"),
+        trades: b("T"),
+        cancels: b("X"),
+        halts: b("H"),
+        pushes: b("P"),
+        slow: b("S"),
+        pauses: b("Z"),
+        takeovers: b("O"),
     };
     let from = b("FROM") as usize;
     let n = b("N").max(1) as usize;
@@ -17,7 +31,11 @@ fn probe() {
         println!("{camp}: {} states, {:?}", report.states, t.elapsed());
         for found in report.found {
             println!("  {:?}", found.promise);
-            if b("V") > 0 { for line in found.script { println!("    {line}"); } }
+            if b("V") > 0 {
+                for line in found.script {
+                    println!("    {line}");
+                }
+            }
         }
     }
 }

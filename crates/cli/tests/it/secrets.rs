@@ -1,0 +1,150 @@
+//! Every command at trace level, with marked secrets: none of them shows anywhere.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use crate::bench::{Bench, KEY, SECRET, Said, run};
+
+fn hidden(what: &str, text: &[u8]) {
+    for secret in [KEY, SECRET] {
+        let shown = text
+            .windows(secret.len())
+            .any(|window| window == secret.as_bytes());
+        assert!(
+            !shown,
+            "{what} shows {secret}: {}",
+            String::from_utf8_lossy(text)
+        );
+    }
+}
+
+#[test]
+fn no_command_shows_a_secret_at_trace_level() {
+    let bench = Bench::new();
+    let said = |args: &[&str]| -> Said {
+        let said = run(bench.command(args).arg("-vvv"));
+        hidden(&format!("{args:?}"), said.out.as_bytes());
+        hidden(&format!("{args:?}"), said.err.as_bytes());
+        assert!(!said.err.contains("panicked"), "{said:?}");
+        said
+    };
+    let limit = [
+        "place",
+        "--venue",
+        "by",
+        "--symbol",
+        "BTCUSDT",
+        "--side",
+        "buy",
+        "--qty",
+        "0.01",
+        "--price",
+        "50000",
+        "--strategy",
+        "s",
+        "--json",
+    ];
+    let placed = said(&limit);
+    assert!(
+        placed.err.contains("TRACE") || placed.err.contains("DEBUG"),
+        "logs: {}",
+        placed.err
+    );
+    let id = placed.json()["order"]["cl_ord_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    // A refusal of the keys, an answer that is lost, and one that is garbage.
+    for fault in [
+        "reset_after",
+        "garbage",
+        "status:500",
+        "code:10003",
+        "code:10004",
+        "throttle",
+    ] {
+        bench.sim.fault(&json!({ "op": "create", "do": fault }));
+        let mut args = limit.to_vec();
+        args.extend(["--nonce", "7", "--wait", "500ms"]);
+        args[12] = fault;
+        said(&args);
+    }
+    bench.sim.no_faults();
+    for args in [
+        &["orders"][..],
+        &["orders", "--foreign"],
+        &["show", &id],
+        &["halts"],
+        &["halt", "by", "--reason", "x"],
+        &["resume", "by", "--reason", "x"],
+        &["doctor"],
+        &["cancel", &id],
+        &["cancel-all", "by"],
+        &["recover"],
+        &["probe", "by"],
+        &["vectors", "bybit", "/nowhere"],
+        &["completions", "bash"],
+        &["man"],
+        &["show", "nothing"],
+        &["nonsense"],
+    ] {
+        said(args);
+    }
+    // Keys in files; one that others can read, and one that is no key.
+    bench.write_private("key", KEY);
+    bench.write_private("secret", &format!("{SECRET}\n"));
+    let files = bench
+        .config()
+        .replace("key_env = \"SF_TEST_KEY\"", "key_file = \"key\"")
+        .replace(
+            "secret_env = \"SF_TEST_SECRET\"",
+            "secret_file = \"secret\"",
+        );
+    bench.write("surefill.toml", &files);
+    assert_eq!(said(&["recover"]).code, 0);
+    fs::set_permissions(bench.path("secret"), fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(said(&["recover"]).code, 2);
+    bench.write_private(
+        "secret",
+        &format!("{SECRET}\n-----BEGIN RSA PRIVATE KEY-----\n"),
+    );
+    assert_eq!(said(&["recover"]).code, 2);
+    bench.write_private("key", &format!("{KEY}\n{KEY}"));
+    assert_eq!(said(&["recover"]).code, 2);
+    // In the wrong place of the configuration.
+    for line in [
+        format!("api_secret = \"{SECRET}\""),
+        format!("secret = {SECRET}"),
+        format!("key_env = \"{KEY}\""),
+        format!("{SECRET} = 1"),
+        format!("url = \"http://me:{SECRET}@127.0.0.1:1\""),
+        format!("account = \"0x{}\"", "ab".repeat(32)),
+    ] {
+        let config = bench.config().replace("category = \"linear\"", &line);
+        bench.write("surefill.toml", &config);
+        let refused = said(&["recover"]);
+        assert_eq!(refused.code, 2, "{line}: {refused:?}");
+        hidden(
+            "the marked key",
+            refused.err.replace(&"ab".repeat(32), KEY).as_bytes(),
+        );
+    }
+    // The journal and everything beside it.
+    let mut files = 0;
+    for entry in fs::read_dir(bench.dir.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with("orders.db")
+        {
+            hidden(&path.display().to_string(), &fs::read(&path).unwrap());
+            files += 1;
+        }
+    }
+    assert!(files >= 2, "{files} files of the journal");
+}
