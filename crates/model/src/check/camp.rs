@@ -200,6 +200,7 @@ impl Camp {
             rates: Rates {
                 create: rate,
                 cancel: rate,
+                cancel_batch: 1,
                 lookup: rate,
             },
             poll: span(POLL),
