@@ -13,6 +13,7 @@ mod requests;
 mod server;
 mod socket;
 mod stage;
+mod stale;
 
 pub(crate) use exchange::{Reply, Request};
 pub(crate) use fault::Op;
