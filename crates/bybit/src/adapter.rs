@@ -126,7 +126,7 @@ impl Adapter {
             Ok(()) => self.reader.client.cancel_all(at, &body).await,
             Err(held) => Err(held),
         };
-        self.reader.hear(mark, &sent);
+        self.reader.hear(mark, RateClass::Cancel, &sent);
         outcome::cancel_all(&sent)
     }
 
@@ -184,6 +184,8 @@ impl Venue for Adapter {
     async fn account(&self) -> Result<AccountId, VenueError> {
         let sent = self.reader.read(Read::ApiKey, &Query::new()).await?;
         let uid = market::user_id(&sent)?;
+        let sent = self.reader.read(Read::Account, &Query::new()).await?;
+        market::check_account(&sent)?;
         let network = self.network.as_str();
         Ok(AccountId::new(self.profile.name.as_str(), network, &uid))
     }
@@ -254,7 +256,7 @@ impl Venue for Adapter {
                 Err(held) => Err(held),
             },
         };
-        self.reader.hear(mark, &sent);
+        self.reader.hear(mark, RateClass::Create, &sent);
         let submission = outcome::submission(&sent, key.as_str());
         if let Submission::Rejected(reject) = &submission
             && *reject.reason.code == *PARAMETER.to_string()
@@ -310,7 +312,7 @@ impl Venue for Adapter {
                 Err(held) => Err(held),
             },
         };
-        self.reader.hear(mark, &sent);
+        self.reader.hear(mark, RateClass::Cancel, &sent);
         outcome::cancel(&sent, &key)
     }
 
@@ -337,7 +339,7 @@ impl Venue for Adapter {
             Ok(()) => self.reader.client.cancel_batch(at, body).await,
             Err(held) => Err(held),
         };
-        self.reader.hear(mark, &sent);
+        self.reader.hear(mark, RateClass::Cancel, &sent);
         let keys: Vec<String> = orders.iter().map(|order| id::spell(&order.id)).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         outcome::cancels(&sent, &keys)
@@ -388,7 +390,7 @@ impl Venue for Adapter {
             Ok(()) => self.reader.client.amend(at, &body).await,
             Err(held) => Err(held),
         };
-        self.reader.hear(mark, &sent);
+        self.reader.hear(mark, RateClass::Cancel, &sent);
         outcome::amend(&sent, &key)
     }
 

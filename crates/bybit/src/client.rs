@@ -31,6 +31,7 @@ pub(crate) enum Read {
     Positions,
     Wallet,
     ApiKey,
+    Account,
     Instruments,
     Time,
 }
@@ -44,6 +45,7 @@ impl Read {
             Self::Positions => "/v5/position/list",
             Self::Wallet => "/v5/account/wallet-balance",
             Self::ApiKey => "/v5/user/query-api",
+            Self::Account => "/v5/account/info",
             Self::Instruments => "/v5/market/instruments-info",
             Self::Time => "/v5/market/time",
         }
@@ -57,7 +59,8 @@ impl Read {
             | Self::Executions
             | Self::Positions
             | Self::Wallet
-            | Self::ApiKey => true,
+            | Self::ApiKey
+            | Self::Account => true,
             Self::Instruments | Self::Time => false,
         }
     }

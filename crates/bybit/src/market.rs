@@ -7,7 +7,7 @@ use surefill_core::{Currency, Instrument, Money, Px, Qty, Reason, Side, Symbol, 
 
 use crate::outcome::Sent;
 use crate::rows::{Page, ReadFailure, page, px, qty, result, side, some};
-use crate::wire::{ApiKey, Balance, Coin, Listing, PositionRow, ServerTime, Text};
+use crate::wire::{AccountInfo, ApiKey, Balance, Coin, Listing, PositionRow, ServerTime, Text};
 
 /// An instrument with what the venue checks besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,6 +176,25 @@ pub fn user_id(sent: &Sent) -> Result<String, ReadFailure> {
     let id = some(&key.user_id).filter(|id| *id != "0");
     id.map(str::to_owned)
         .ok_or_else(|| ReadFailure::unreadable("the account has no id"))
+}
+
+/// Whether the account is of a kind whose lists and categories are as this adapter takes them.
+///
+/// # Errors
+/// [`ReadFailure`]; [`ReadFailure::Keys`] for an account that is no UTA 2.0: there inverse stands apart, with other lists.
+///
+/// # Source
+/// <https://bybit-exchange.github.io/docs/v5/acct-mode>: `unifiedMarginStatus` 5 and 6.
+pub fn check_account(sent: &Sent) -> Result<(), ReadFailure> {
+    let account: AccountInfo = result(sent)?;
+    match account.unified_margin_status.as_str() {
+        "5" | "6" => Ok(()),
+        "" => Err(ReadFailure::unreadable("the account's kind is not said")),
+        status => {
+            let text = format!("unifiedMarginStatus {status}: only UTA 2.0 (5 and 6) is supported");
+            Err(ReadFailure::Keys(Reason::new("", &text)))
+        }
+    }
 }
 
 /// The venue's time.

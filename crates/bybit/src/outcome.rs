@@ -37,6 +37,8 @@ pub(crate) struct Said {
     result: Option<Box<RawValue>>,
     ext: Option<Box<RawValue>>,
     reset: Option<VenueTime>,
+    /// Requests that the venue still takes of this kind in this second.
+    left: Option<u64>,
 }
 
 /// Reads the envelope of an answer.
@@ -56,6 +58,7 @@ pub(crate) fn hear(sent: &Sent) -> Heard<'_> {
         return Heard::Nothing(UnknownCause::new(text));
     };
     let reset = answer.header("X-Bapi-Limit-Reset-Timestamp");
+    let left = answer.header("X-Bapi-Limit-Status");
     Heard::Said(Said {
         code,
         reason: Reason::new(code, envelope.ret_msg.as_str()),
@@ -64,6 +67,7 @@ pub(crate) fn hear(sent: &Sent) -> Heard<'_> {
         result: envelope.result,
         ext: envelope.ret_ext_info,
         reset: reset.and_then(|ms| ms.parse().ok()).map(VenueTime::from_ms),
+        left: left.and_then(|left| left.parse().ok()),
     })
 }
 
@@ -72,6 +76,20 @@ pub fn answered_at(sent: &Sent) -> Option<VenueTime> {
     match hear(sent) {
         Heard::Said(said) => said.at,
         Heard::NotSent(_) | Heard::Nothing(_) => None,
+    }
+}
+
+/// How long nothing more of this kind is taken, where an answer says that the limit is used up. A reset without that is the time of now.
+///
+/// # Source
+/// <https://bybit-exchange.github.io/docs/v5/rate-limit>: `X-Bapi-Limit-Status`, `X-Bapi-Limit-Reset-Timestamp`.
+pub fn used_up(sent: &Sent) -> Option<Duration> {
+    match hear(sent) {
+        Heard::Said(said) if said.left == Some(0) || said.code == RATE_LIMIT => {
+            let wait = said.reset?.since(said.at?);
+            (!wait.is_zero()).then_some(wait)
+        }
+        Heard::Said(_) | Heard::NotSent(_) | Heard::Nothing(_) => None,
     }
 }
 
@@ -110,6 +128,7 @@ impl Said {
             result: None,
             ext: None,
             reset: self.reset,
+            left: self.left,
         }
     }
 }

@@ -94,8 +94,12 @@ impl Reader {
         }
     }
 
-    /// Every answer tells the venue's time, and a 403 that the address is banned.
-    pub(crate) fn hear(&self, mark: LocalMark, sent: &Sent) {
+    /// Every answer tells the venue's time and how much more of its kind is taken, and a 403 that the address is banned.
+    pub(crate) fn hear(&self, mark: LocalMark, class: RateClass, sent: &Sent) {
+        if let Some(wait) = outcome::used_up(sent) {
+            tracing::debug!(?class, ?wait, "the rate limit is used up");
+            self.ctx.rate.hold(class, wait);
+        }
         if let (Ok(answer), Some(reading)) = (sent, self.ctx.clock.read())
             && answer.status() == 403
         {
@@ -132,13 +136,13 @@ impl Reader {
         if !read.is_private() {
             let mark = self.ctx.clock.mark();
             let sent = self.client.public(read, query).await;
-            self.hear(mark, &sent);
+            self.hear(mark, RateClass::Lookup, &sent);
             return Ok(sent);
         }
         let at = self.stamp().await?;
         let mark = self.ctx.clock.mark();
         let sent = self.client.private(read, at, query).await;
-        self.hear(mark, &sent);
+        self.hear(mark, RateClass::Lookup, &sent);
         Ok(sent)
     }
 

@@ -196,6 +196,14 @@ pub(crate) struct Coin {
     pub(crate) wallet_balance: Text,
 }
 
+/// `result` of `/v5/account/info`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct AccountInfo {
+    /// 5 and 6 are UTA 2.0.
+    pub(crate) unified_margin_status: Text,
+}
+
 /// `result` of `/v5/user/query-api`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

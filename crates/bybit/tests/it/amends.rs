@@ -1,7 +1,7 @@
 //! Amends through the engine, over the wire: the journal's terms are the venue's in the end, whatever became of the request or its answer.
 
 use surefill_core::{
-    AmendError, AmendOutcome, Cause, ClOrdId, OrdState, Order, OrderRecord, PrepareError, Scope,
+    AmendError, AmendOutcome, Cause, ClOrdId, OrdState, Order, OrderRecord, Scope,
 };
 
 use crate::bot::{Bot, settled};
@@ -129,7 +129,7 @@ async fn a_part_fills_meanwhile() {
                 stage.fill(id, filled).await;
             };
             let (answer, ()) = tokio::join!(amend, fill);
-            answer.expect("sent");
+            assert!(answer.is_ok(), "{answer:?}");
             let row = terms_known(&order).await;
             assert_eq!(terms(&row).0, stands, "{row:?}");
             let ledger = judge(&stage, bot).await;
@@ -144,7 +144,8 @@ async fn a_part_fills_meanwhile() {
 async fn more_than_the_intent_is_executed() {
     let stage = Stage::new().await;
     let (bot, order, id) = resting(&stage).await;
-    bot.amend(id, Some("0.020"), None).await.expect("sent");
+    let more = bot.amend(id, Some("0.020"), None).await;
+    assert_eq!(more.expect("sent"), AmendOutcome::Taken);
     terms_known(&order).await;
     stage.fill(id, "0.020").await;
     let ledger = judge(&stage, bot).await;
@@ -187,14 +188,10 @@ async fn what_is_refused_sends_nothing() {
     let stage = Stage::new().await;
     let (bot, order, id) = resting(&stage).await;
     let off_tick = bot.amend(id, None, Some("50000.05")).await;
-    let off_step: Result<AmendOutcome, _> = Err(AmendError::Prepare(PrepareError::OffStep {
-        what: "price",
-        value: "50000.05".parse().expect("a number"),
-        step: "0.10".parse().expect("a number"),
-        below: "50000.0".parse().expect("a number"),
-        above: "50000.1".parse().expect("a number"),
-    }));
-    assert_eq!(format!("{off_tick:?}"), format!("{off_step:?}"));
+    let said = off_tick.expect_err("refused").to_string();
+    let says =
+        "nothing sent: price 50000.05 is no multiple of 0.10: the nearest are 50000 and 50000.1";
+    assert_eq!(said, says);
     for (qty, price) in [
         (None, None),
         (Some("0.010"), Some("50000")),

@@ -113,6 +113,7 @@ impl Book {
             }
             "GET /v5/market/instruments-info" => Reply::Code(10_001, "symbol invalid"),
             "GET /v5/user/query-api" => Reply::Ok(json!({"userID": "4711", "readOnly": 0})),
+            "GET /v5/account/info" => Reply::Ok(json!({"unifiedMarginStatus": 5})),
             other => panic!("not asked for: {other}"),
         }
     }

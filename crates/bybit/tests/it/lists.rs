@@ -372,6 +372,7 @@ async fn a_clock_that_was_not_heard_is_asked_for_first() {
         "/v5/market/time" => {
             Reply::Ok(json!({"timeSecond": "1767225600", "timeNano": "1767225600123456789"}))
         }
+        "/v5/account/info" => Reply::Ok(json!({"unifiedMarginStatus": 5})),
         _ => Reply::Ok(json!({"userID": 4711, "readOnly": 0})),
     })
     .await;
@@ -380,7 +381,11 @@ async fn a_clock_that_was_not_heard_is_asked_for_first() {
     assert_eq!(account.as_str(), "bybit:simulator:4711");
     assert_eq!(
         server.lines(),
-        ["GET /v5/market/time", "GET /v5/user/query-api"]
+        [
+            "GET /v5/market/time",
+            "GET /v5/user/query-api",
+            "GET /v5/account/info"
+        ]
     );
     let time = world.venue.venue_time().await.expect("a time");
     assert_eq!(time, VenueTime::from_ms(1_767_225_600_123));
@@ -389,6 +394,33 @@ async fn a_clock_that_was_not_heard_is_asked_for_first() {
     let lost = world.venue.account().await;
     assert!(matches!(lost, Err(VenueError::Unreachable(_))), "{lost:?}");
     assert_eq!(silent.lines(), ["GET /v5/market/time"]);
+}
+
+#[tokio::test]
+async fn an_account_of_another_kind_is_refused() {
+    for (status, says) in [
+        (json!(5), None),
+        (json!("6"), None),
+        (
+            json!(3),
+            Some("unifiedMarginStatus 3: only UTA 2.0 (5 and 6)"),
+        ),
+        (json!(4), Some("unifiedMarginStatus 4")),
+        (json!(1), Some("unifiedMarginStatus 1")),
+        (json!(null), Some("kind is not said")),
+    ] {
+        let shown = status.clone();
+        let server = Server::start(move |asked: &Asked| match asked.path.as_str() {
+            "/v5/account/info" => Reply::Ok(json!({"unifiedMarginStatus": status})),
+            _ => Reply::Ok(json!({"userID": 4711, "readOnly": 0})),
+        })
+        .await;
+        match (World::new(&server.url).venue.account().await, says) {
+            (Ok(_), None) => {}
+            (Err(error), Some(says)) => assert!(error.to_string().contains(says), "{error}"),
+            other => panic!("{shown}: {other:?}"),
+        }
+    }
 }
 
 #[tokio::test]

@@ -22,6 +22,8 @@ mod engine;
 mod following;
 mod lists;
 mod lookups;
+mod malformed;
+mod markets;
 mod prepare;
 mod referee;
 mod restarts;

@@ -1,12 +1,15 @@
 //! The referee: what the venue holds and what the journal says must be one story, also after a clean stop.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use rust_decimal::Decimal;
 use serde_json::Value;
 use surefill_core::{
-    ClOrdId, Fill, OrdState, OrderFilter, OrderRecord, PlaceError, Store, Transition,
+    Cause, ClOrdId, Fill, Halt, OrdState, OrderFilter, OrderRecord, PlaceError, Store, Transition,
+    VenueTime,
 };
+use surefill_store_sqlite::SqliteStore;
 
 use crate::bot::Bot;
 use crate::stage::{ALIAS, BOUND, Fate, Stage};
@@ -60,6 +63,8 @@ pub(crate) async fn judge(stage: &Stage, bot: Bot) -> Ledger {
     let (rows, fills) = read(&store).await;
     let said = compare(&Truth::of(stage).await, &rows, &fills);
     said.unwrap_or_else(|why| panic!("on disk: {why}"));
+    no_send_under_a_halt(&store, &rows).await;
+    each_create_was_journaled(stage, &store, &rows).await;
     store.close().await.expect("closed");
     let named = |row: OrderRecord| (row.intent.decision.strategy.to_string(), row);
     Ledger(rows.into_iter().map(named).collect())
@@ -84,6 +89,73 @@ async fn agree_now(stage: &Stage, bot: &Bot) -> Result<(), String> {
         None => Ok(()),
         Some(halt) => Err(format!("still halted: {halt:?}")),
     }
+}
+
+/// A halt that was decided while an entry was on its way into the journal may be older than it.
+const RACE: Duration = Duration::from_millis(100);
+
+/// Over the whole of the log: nothing was placed under a halt of its scope, and nothing sent again under one that needs a person.
+async fn no_send_under_a_halt(store: &SqliteStore, rows: &[OrderRecord]) {
+    let lifted = store.lifted().await.expect("lifted halts");
+    let ended = lifted
+        .into_iter()
+        .map(|lifted| (lifted.halt, Some(lifted.at)));
+    let stands = store.halts().await.expect("halts").into_iter();
+    let halts: Vec<(Halt, Option<VenueTime>)> =
+        ended.chain(stands.map(|halt| (halt, None))).collect();
+    for row in rows {
+        for step in store.history(row.id).await.expect("a log") {
+            let covers = |(halt, until): &&(Halt, Option<VenueTime>)| {
+                let scope = &halt.scope;
+                scope.covers(row.alias(), &row.account, row.symbol())
+                    && step.at > halt.since.after(RACE)
+                    && until.is_none_or(|until| step.at < until)
+            };
+            let under = match step.cause {
+                Cause::Placed | Cause::AmendAsked => halts.iter().find(covers),
+                Cause::Resent | Cause::Replayed => {
+                    let declared = halts.iter().filter(|(halt, _)| halt.cause.needs_person());
+                    declared.clone().find(covers)
+                }
+                _ => None,
+            };
+            let passes = step.cause == Cause::AmendAsked && keeps_its_price(&step.evidence);
+            assert!(under.is_none() || passes, "sent under {under:?}: {step:?}");
+        }
+    }
+}
+
+/// Whether an amend, as the log words it, asks for another quantity only: less of it passes halts.
+fn keeps_its_price(evidence: &str) -> bool {
+    let price = |terms: &str| terms.rsplit(" at ").next().map(str::to_owned);
+    let both = evidence.split_once(" instead of ");
+    both.is_some_and(|(to, from)| price(to) == price(from))
+}
+
+/// The bytes of every create that the venue was asked for are those of an attempt in the journal.
+async fn each_create_was_journaled(stage: &Stage, store: &SqliteStore, rows: &[OrderRecord]) {
+    let mut journaled = BTreeSet::new();
+    for row in rows {
+        for attempt in &row.attempts {
+            let stored = store.attempt(row.id, attempt.no).await.expect("read");
+            let wire = stored.expect("an attempt").wire;
+            let wire = String::from_utf8(wire).expect("text");
+            let body = wire.splitn(3, '\n').nth(2).expect("a body");
+            journaled.insert(sha256(body.as_bytes()));
+        }
+    }
+    for request in stage.requests("create").await {
+        if request["path"] == "/v5/order/create" {
+            let sent = request["body_sha256"].as_str().expect("a hash");
+            assert!(journaled.contains(sent), "not journaled: {request}");
+        }
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest;
+    let hash = sha2::Sha256::digest(bytes);
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Under a halt a new decision is refused with the halt's words, and no create leaves.

@@ -48,6 +48,10 @@ pub(crate) enum Reply {
     Raw(u16, &'static str),
     /// Answers only the first half of a yes.
     Cut,
+    /// Answers 200 and so many bytes.
+    Flood(usize),
+    /// Answers this `result`, code 0, and that the limit is used up for so many milliseconds.
+    UsedUp(Value, u64),
     /// Resets the connection.
     Reset,
     /// Keeps the connection and says nothing.
@@ -125,6 +129,26 @@ async fn serve(
                 let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"retCode\":0,\"result\":{\"ord";
                 stream.write_all(cut).await.expect("write");
                 return;
+            }
+            Reply::Flood(size) => {
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n");
+                let mut open = stream.write_all(head.as_bytes()).await.is_ok();
+                for _ in 0..size / 65_536 {
+                    open = open && stream.write_all(&[b' '; 65_536]).await.is_ok();
+                }
+                return;
+            }
+            Reply::UsedUp(result, ms) => {
+                let body = envelope(0, "OK", result);
+                let (length, reset) = (body.len(), clock() + ms);
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nx-bapi-limit: 10\r\nx-bapi-limit-status: 0\r\nx-bapi-limit-reset-timestamp: {reset}\r\n\r\n"
+                );
+                let bytes = [head.into_bytes(), body.into_bytes()].concat();
+                if stream.write_all(&bytes).await.is_err() {
+                    return;
+                }
+                continue;
             }
             Reply::Reset => {
                 stream.set_zero_linger().expect("linger");

@@ -155,6 +155,17 @@ impl Stage {
         self.post("/hide", body).await;
     }
 
+    /// Lets the lists show the order for so long as it is now.
+    pub(crate) async fn stale(&self, id: ClOrdId, ms: u64) {
+        let body = json!({"cl_ord_id": id.to_string(), "ms": ms});
+        self.post("/stale", body).await;
+    }
+
+    /// Lets the sockets say everything again.
+    pub(crate) async fn replay(&self) {
+        self.post("/replay", json!({})).await;
+    }
+
     /// Trades a part of a resting order.
     pub(crate) async fn fill(&self, id: ClOrdId, qty: &str) {
         let body = json!({"cl_ord_id": id.to_string(), "qty": qty});

@@ -253,6 +253,7 @@ async fn the_engine_learns_of_a_fill_by_the_stream_and_follows_again() {
         "GET /v5/market/time" => Reply::Ok(json!({"timeNano": format!("{}000000", now())})),
         "GET /v5/market/instruments-info" => Reply::Ok(listing()),
         "GET /v5/user/query-api" => Reply::Ok(json!({"userID": "4711", "readOnly": 0})),
+        "GET /v5/account/info" => Reply::Ok(json!({"unifiedMarginStatus": 6})),
         other => panic!("not asked for: {other}"),
     })
     .await;

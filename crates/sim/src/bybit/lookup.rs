@@ -126,8 +126,10 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     } else {
         recent(venue, core, uid, category)
     };
+    let now_ms = venue.stage().clock.now_ms();
+    let picture = |order: &Order| venue.stage().stale.shows(order.no, now_ms);
     let shown = |order: &Order| {
-        (order.status.is_open() || recent.contains(&order.no))
+        (order.status.is_open() || recent.contains(&order.no) || picture(order).is_some())
             && before.is_none_or(|no| order.no.0 < no)
             && !hidden(venue, Shelf::Open, order)
     };
@@ -149,7 +151,10 @@ fn realtime(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     };
     let list: Vec<Value> = page
         .iter()
-        .map(|(order, i)| rows::order(venue.ids(), order, i, false))
+        .map(|(order, i)| match picture(order) {
+            Some((was, _)) => rows::order(venue.ids(), &was, i, false),
+            None => rows::order(venue.ids(), order, i, false),
+        })
         .collect();
     Ok(json!({ "nextPageCursor": cursor, "category": category, "list": list }))
 }
@@ -205,6 +210,7 @@ fn history(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
             && status.is_none_or(|status| rows::status(order) == status)
             && before.is_none_or(|no| order.no.0 < no)
             && !hidden(venue, Shelf::Closed, order)
+            && venue.stage().stale.shows(order.no, now_ms).is_none()
     };
     let all = meant(venue, world.core(), uid, query, Among::Closed)?;
     let page: Vec<_> = all
@@ -266,7 +272,14 @@ fn executions(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
             .map(|order| (fill, order, instrument))
     });
     let page: Vec<_> = with_order
-        .filter(|(_, order, _)| !hidden(venue, Shelf::Fills, order))
+        .filter(|(fill, order, _)| {
+            let later = |(_, fills): (Order, usize)| {
+                let mut of_order = core.fills_of(order.no).into_iter();
+                of_order.position(|other| other.no == fill.no) >= Some(fills)
+            };
+            let stale = venue.stage().stale.shows(order.no, now_ms);
+            !hidden(venue, Shelf::Fills, order) && !stale.is_some_and(later)
+        })
         .take(limit.saturating_add(1))
         .collect();
     let more = page.len() > limit;

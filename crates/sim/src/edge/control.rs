@@ -93,6 +93,16 @@ fn route<V: Venue>(
     match path {
         "/faults" => stage.faults.post(Fault::read(fields)?),
         "/hide" => stage.hidden.post(fields, stage.clock.now_ms())?,
+        "/stale" => {
+            let now_ms = stage.clock.now_ms();
+            let world = stage.world();
+            let is = |id: &str, wire_id: &str| venue.means(id, wire_id);
+            stage.stale.post(fields, world.core(), now_ms, is)?;
+        }
+        "/replay" => {
+            fields.done()?;
+            stage.pushes.say_again();
+        }
         "/fill" => return fill(venue, fields),
         "/market" => market(venue, fields)?,
         "/clock" => {

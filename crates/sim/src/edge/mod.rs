@@ -14,6 +14,7 @@ mod running;
 mod server;
 mod socket;
 mod stage;
+mod stale;
 
 pub(crate) use exchange::{Reply, Request};
 pub(crate) use fault::Op;

@@ -16,6 +16,7 @@ use super::{
     pushes::{Push, Pushes},
     requests::Requests,
     socket::{Heard, Silence},
+    stale::Stale,
 };
 use crate::{
     clock::SimClock,
@@ -31,6 +32,7 @@ pub(crate) struct Stage {
     pub(crate) faults: Faults,
     pub(crate) requests: Requests,
     pub(crate) hidden: Hidden,
+    pub(crate) stale: Stale,
     pub(crate) pushes: Pushes,
     world: Mutex<World>,
 }
@@ -42,6 +44,7 @@ impl Stage {
             faults: Faults::default(),
             requests: Requests::default(),
             hidden: Hidden::default(),
+            stale: Stale::default(),
             pushes: Pushes::default(),
             world: Mutex::new(world),
         }

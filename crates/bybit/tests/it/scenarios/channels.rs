@@ -3,7 +3,7 @@
 use serde_json::json;
 use surefill_core::OrdState;
 
-use super::{LISTS, becomes, booked, taken};
+use super::{becomes, booked, taken};
 use crate::bot::settled;
 use crate::referee::judge;
 use crate::stage::{Fate, Stage, id_of, until};
@@ -58,7 +58,8 @@ async fn scenario_33_a_late_ack_revives_nothing() {
     taken(&stage, 1).await;
 }
 
-/// The stream says filled, and the lists do not know of it; for five seconds in the report.
+/// The stream says filled, and the lists show the order open for a while; for five seconds in the report. Also to a bot that starts in
+/// that while.
 #[tokio::test]
 async fn scenario_42_the_lists_lag_behind_the_stream() {
     let stage = Stage::without_stream().await;
@@ -67,15 +68,56 @@ async fn scenario_42_the_lists_lag_behind_the_stream() {
     let id = id_of(&intent);
     let order = bot.order(intent).await;
     settled(&order).await;
-    stage.hide(id, &LISTS, 1_000).await;
-    let shown = stage.now_ms().await + 1_000;
+    stage.stale(id, 2_000).await;
+    let shown = stage.now_ms().await + 2_000;
     stage.fill(id, "0.010").await;
-    becomes(&order, OrdState::Filled).await;
+    // Somebody listens by the time of one of these.
+    until("the stream is heard", async || {
+        stage.replay().await;
+        (order.latest().state == OrdState::Filled).then_some(())
+    })
+    .await;
+    booked(&bot, id, 1).await;
+    bot.crash();
+    let bot = stage.bot_at(stage.streaming()).await;
     while stage.now_ms().await < shown {
-        let row = order.latest();
-        assert_eq!(row.state, OrdState::Filled, "{row:?}");
+        let row = bot.engine().order(id).await.expect("read").expect("known");
+        assert_eq!(row.latest().state, OrdState::Filled, "{row:?}");
+        assert!(bot.halts().is_empty(), "{:?}", bot.halts());
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     judge(&stage, bot).await.one_order("first");
+    taken(&stage, 1).await;
+}
+
+/// The lists say that all of it traded before they show the trade, which then comes by the stream.
+#[tokio::test]
+async fn scenario_14_filled_before_its_fill_is_told() {
+    let stage = Stage::without_stream().await;
+    let bot = stage.bot_at(stage.streaming()).await;
+    let intent = stage.intent("first", Fate::Rests).await;
+    let id = id_of(&intent);
+    let order = bot.order(intent).await;
+    settled(&order).await;
+    stage.faults("stream", "stream_gap", 0, 100_000).await;
+    let told = stage.now_ms().await + 300;
+    stage.hide(id, &["fills"], 60_000).await;
+    stage.fill(id, "0.010").await;
+    while stage.now_ms().await < told {
+        let row = order.latest();
+        assert!(row.booked_qty.is_zero(), "a fill that nobody told: {row:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    stage.no_more_faults().await;
+    until("the real fill is told", async || {
+        stage.replay().await;
+        let fills = bot.engine().fills(id).await.expect("fills");
+        (fills.len() == 1).then_some(())
+    })
+    .await;
+    becomes(&order, OrdState::Filled).await;
+    stage.replay().await;
+    let ledger = judge(&stage, bot).await;
+    assert_eq!(ledger.one_order("first").booked_qty.to_string(), "0.010");
     taken(&stage, 1).await;
 }

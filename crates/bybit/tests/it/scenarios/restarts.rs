@@ -44,9 +44,15 @@ async fn scenario_11_a_restart_replays_fills() {
         bot.crash();
     }
     let bot = stage.bot_at(stage.streaming()).await;
+    stage.no_more_faults().await;
+    // Old pushes come again over the new connection; one that is new follows them, so that it is known when all were heard.
+    stage.replay().await;
+    stage.fill(id, "0.001").await;
+    booked(&bot, id, 5).await;
+    stage.replay().await;
     let ledger = judge(&stage, bot).await;
-    assert_eq!(ledger.one_order("first").booked_qty.to_string(), "0.004");
-    assert_eq!(stage.rows("/fills").await.len(), 4);
+    assert_eq!(ledger.one_order("first").booked_qty.to_string(), "0.005");
+    assert_eq!(stage.rows("/fills").await.len(), 5);
 }
 
 /// Killed after the send: the row was there before it.
