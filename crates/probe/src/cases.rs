@@ -52,18 +52,22 @@ impl Bench {
 
     /// The same, and it is shown to be open.
     pub(crate) async fn shown(&self, terms: Terms) -> Result<Resting, ProbeError> {
-        let mut resting = self.rest(terms).await?;
-        let patience = self.until_quiet()?;
-        let seen = self.watch(&resting.id, patience, Seen::any_open).await?;
-        if seen.any_open() && seen.0.len() == 1 {
-            resting.orders = seen.ids();
-            return Ok(resting);
+        let mut last = String::new();
+        for _ in 0..TRIES {
+            let mut resting = self.rest(terms).await?;
+            let patience = self.until_quiet()?;
+            let seen = self.watch(&resting.id, patience, Seen::any_open).await?;
+            if seen.any_open() && seen.0.len() == 1 {
+                resting.orders = seen.ids();
+                return Ok(resting);
+            }
+            self.end(&resting.id).await?;
+            last = format!(
+                "one buy was answered with {:?} and is shown as {seen:?}",
+                resting.answer
+            );
         }
-        let why = format!(
-            "one open order of {} was sent, and is shown as {seen:?}",
-            resting.id
-        );
-        Err(ProbeError::Inconclusive(why))
+        Err(ProbeError::Inconclusive(last))
     }
 
     /// What became of a send after which the orders `before` were there already: a new order id is another order, whatever the
@@ -139,7 +143,10 @@ impl Bench {
 
     /// Cancels, and waits until the venue shows the end.
     async fn ended(&self, id: &ClOrdId) -> Result<Seen, ProbeError> {
-        self.end(id).await?;
+        let seen = self.end(id).await?;
+        if seen.all_ended() {
+            return Ok(seen);
+        }
         self.watch(id, self.patience(), Seen::all_ended).await
     }
 
@@ -217,7 +224,8 @@ impl Bench {
             (Second::Another, _) => Replay::Accepted,
             (Second::Refused | Second::Existing, Some(Second::Another)) => Replay::WhileOpen,
             (Second::Existing, _) => Replay::ReturnsExisting,
-            (Second::Refused, _) => Replay::Refused,
+            (Second::Refused, Some(Second::Refused | Second::Existing)) => Replay::Refused,
+            (Second::Refused, None) => Replay::NotTested,
         })
     }
 

@@ -51,7 +51,8 @@ pub(crate) fn differences(found: &Found<'_>) -> Vec<String> {
         report.duplicate,
         Duplicate::RefusedForever | Duplicate::RefusedDay | Duplicate::ReturnsExisting
     );
-    if !found.replayable && !second && !by_id {
+    let remembered = matches!(report.replay, Replay::Refused | Replay::ReturnsExisting);
+    if !found.replayable && remembered && !by_id {
         let text =
             "replay: the attempts do not say that their bytes are remembered, and the venue did";
         all.push(format!("{text} {}", report.replay));

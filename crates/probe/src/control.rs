@@ -6,6 +6,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 use surefill_transport::{HttpClient, HttpConfig, Method, Request};
 
+use crate::ProbeError;
+
 /// The control port of a simulated venue.
 #[async_trait]
 pub trait SimControl: Debug + Send + Sync {
@@ -27,9 +29,10 @@ impl HttpControl {
     /// The control port at `base`, such as `http://127.0.0.1:7001/_sim`.
     ///
     /// # Errors
-    /// Why the HTTP client cannot be built.
-    pub fn new(base: &str) -> Result<Self, String> {
-        let http = HttpClient::new(HttpConfig::default()).map_err(|error| error.to_string())?;
+    /// [`ProbeError::Control`] when the HTTP client cannot be built.
+    pub fn new(base: &str) -> Result<Self, ProbeError> {
+        let http = HttpClient::new(HttpConfig::default());
+        let http = http.map_err(|error| ProbeError::Control(error.to_string()))?;
         let base = base.trim_end_matches('/').to_owned();
         Ok(Self { http, base })
     }

@@ -98,7 +98,14 @@ impl Bench {
 
     /// From the answer to a create until the begin of the first lookup that shows the order.
     pub(crate) async fn visibility(&self, terms: Terms) -> Result<Option<Duration>, ProbeError> {
-        let resting = self.rest(terms).await?;
+        let mut resting = self.rest(terms).await?;
+        for _ in 1..TRIES {
+            if matches!(resting.answer, Submission::Acked(_)) {
+                break;
+            }
+            // It may be there all the same, and be found in the end.
+            resting = self.rest(terms).await?;
+        }
         if !matches!(resting.answer, Submission::Acked(_)) {
             let why = format!(
                 "a buy that should rest was answered with {:?}",

@@ -32,6 +32,8 @@ pub enum Replay {
     ReturnsExisting,
     /// A second order.
     Accepted,
+    /// No second order while the first was open; after its end the bytes never came before their fence.
+    NotTested,
 }
 
 /// What a venue did about the id of an order that had ended, under a new signature.
@@ -117,6 +119,7 @@ words! {
         WhileOpen => "while_open",
         ReturnsExisting => "returns_existing",
         Accepted => "accepted",
+        NotTested => "not_tested",
     }
     Reuse {
         Refused => "refused",

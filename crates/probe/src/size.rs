@@ -206,7 +206,11 @@ fn mend(terms: Terms, error: &PrepareError) -> Option<Terms> {
                 .checked_add(terms.qty)
                 .map(|qty| Terms { qty, ..terms }),
         },
-        _ => None,
+        PrepareError::UnknownSymbol { .. }
+        | PrepareError::AboveMaximum { .. }
+        | PrepareError::Unsupported { .. }
+        | PrepareError::Invalid { .. }
+        | _ => None,
     }
 }
 

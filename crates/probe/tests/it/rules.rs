@@ -136,3 +136,14 @@ async fn a_report_has_the_names_that_scripts_read() {
     });
     assert_eq!(json, expected);
 }
+
+/// The durations of the real venue, as without `[timing]`.
+#[tokio::test]
+async fn with_the_real_durations_it_agrees_as_well() {
+    let world = World::new().await;
+    let venue = surefill_bybit::Bybit::simulator(&world.sim.url(), crate::world::keys());
+    let report = world.probe(venue).await.expect("a report");
+    assert!(report.agrees, "{report:?}");
+    assert_eq!(report.fence, FenceSeen::Enforced);
+    world.is_clean().await;
+}

@@ -71,11 +71,8 @@ impl World {
     /// Nothing is open, no position is left, and no fault waits.
     pub(crate) async fn is_clean(&self) {
         for order in self.get("/orders").await {
-            let open = matches!(
-                order["status"].as_str().expect("a status"),
-                "new" | "partially_filled"
-            );
-            assert!(!open, "left open: {order}");
+            let status = order["status"].as_str().expect("a status");
+            assert!(matches!(status, "filled" | "canceled"), "left: {order}");
         }
         for position in self.get("/positions").await {
             assert_eq!(position["qty"], "0", "left: {position}");
