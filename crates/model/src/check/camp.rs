@@ -200,7 +200,6 @@ impl Camp {
             rates: Rates {
                 create: rate,
                 cancel: rate,
-                cancel_batch: 1,
                 lookup: rate,
             },
             poll: span(POLL),
@@ -209,6 +208,7 @@ impl Camp {
             successors: false,
             amend: AmendRule::None,
             cancel: CancelRule::Receipt,
+            cancel_batch: 1,
         }
     }
 }
