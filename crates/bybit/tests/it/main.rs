@@ -38,4 +38,5 @@ mod stream;
 mod trade;
 mod vectors;
 mod wire;
+mod words;
 mod world;
