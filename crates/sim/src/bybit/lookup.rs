@@ -273,7 +273,7 @@ fn executions(venue: &Bybit, uid: &str, query: &Query) -> Result<Value, Code> {
     let page: Vec<_> = with_order
         .filter(|(fill, order, _)| {
             let later = |(_, fills): (Order, usize)| {
-                let mut of_order = core.fills_of(order.no).into_iter();
+                let mut of_order = core.fills_of(order.no);
                 of_order.position(|other| other.no == fill.no) >= Some(fills)
             };
             let stale = venue.stage().stale.shows(order.no, now_ms);

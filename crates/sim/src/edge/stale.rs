@@ -37,7 +37,7 @@ impl Stale {
         for order in core.orders().iter().filter(meant) {
             pictures.push(Picture {
                 until_ms: now_ms.saturating_add(ms),
-                fills: core.fills_of(order.no).into_iter().count(),
+                fills: core.fills_of(order.no).count(),
                 order: order.clone(),
             });
         }
