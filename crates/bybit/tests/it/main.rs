@@ -37,4 +37,5 @@ mod stream;
 mod trade;
 mod vectors;
 mod wire;
+mod words;
 mod world;

@@ -2,7 +2,7 @@
 
 use surefill_bybit::Category;
 use surefill_core::{
-    Amount, OrdState, Order, OrderIntent, PlaceError, PrepareError, Resubmit, Scope,
+    Amount, OrdState, Order, OrderIntent, PlaceError, PrepareError, Qty, Resubmit, Scope,
 };
 
 use crate::bot::{Bot, settled};
@@ -62,7 +62,12 @@ impl Market {
         assert_eq!(ours.len(), theirs.len(), "{shown}: {ours:?} {theirs:?}");
         for (ours, theirs) in ours.iter().zip(&theirs) {
             assert_eq!(theirs["exec_id"], ours.exec_id.as_str(), "{shown}");
-            assert_eq!(theirs["qty"], ours.last_qty.to_string().as_str(), "{shown}");
+            let qty: Qty = theirs["qty"]
+                .as_str()
+                .expect("a number")
+                .parse()
+                .expect("qty");
+            assert_eq!(qty, ours.last_qty, "{shown}");
             assert_eq!(theirs["fee_currency"], self.fee, "{shown}");
             assert_eq!(ours.fee_currency.as_str(), self.fee, "{shown}");
         }

@@ -145,8 +145,10 @@ async fn each_create_was_journaled(stage: &Stage, store: &SqliteStore, rows: &[O
         }
     }
     for request in stage.requests("create").await {
-        if request["path"] == "/v5/order/create" {
-            let sent = request["body_sha256"].as_str().expect("a hash");
+        // A connection that is refused brings no bytes, and a frame of the trade socket holds more than the body.
+        if let (Some("POST"), Some(sent)) =
+            (request["method"].as_str(), request["body_sha256"].as_str())
+        {
             assert!(journaled.contains(sent), "not journaled: {request}");
         }
     }
