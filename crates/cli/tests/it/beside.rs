@@ -6,19 +6,8 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, until};
 
-/// What the issue of a request promises; a slow machine is given as much again.
-const SOON: Duration = Duration::from_secs(2);
-
-fn within<T>(what: &str, act: impl FnOnce() -> T) -> T {
-    let started = Instant::now();
-    let done = act();
-    assert!(
-        started.elapsed() < SOON,
-        "{what} took {:?}",
-        started.elapsed()
-    );
-    done
-}
+/// How soon a request takes effect.
+const SOON: Duration = Duration::from_secs(1);
 
 #[test]
 fn reads_need_no_lock_and_entries_are_refused_by_whom_it_is_held() {
@@ -43,22 +32,27 @@ fn reads_need_no_lock_and_entries_are_refused_by_whom_it_is_held() {
 }
 
 #[test]
-fn a_halt_and_a_resume_reach_the_running_engine() {
+fn a_halt_and_a_resume_reach_the_running_engine_within_a_second() {
     let bench = Bench::new();
     let engine = bench.engine();
-    let halted = within("halt", || bench.json(&["halt", "by", "--reason", "lunch"]));
-    let halts = halted.with(0)["halts"].clone();
     let asked = |halts: &Value| {
         let halts = halts.as_array().unwrap().clone();
         halts.iter().filter(|halt| halt["cause"] == "asked").count()
     };
-    assert_eq!(asked(&halts), 1);
-    assert_eq!(asked(&bench.json(&["halts"]).with(0)), 1);
-    let resumed = within("resume", || {
-        bench.json(&["resume", "by", "--reason", "back"])
+    // A machine that is busy may be late once, and is not late for ever.
+    until(|| {
+        let started = Instant::now();
+        let halted = bench.json(&["halt", "by", "--reason", "lunch"]).with(0);
+        let halted_in = started.elapsed();
+        assert_eq!(asked(&halted["halts"]), 1);
+        assert_eq!(asked(&bench.json(&["halts"]).with(0)), 1);
+        let started = Instant::now();
+        let resumed = bench.json(&["resume", "by", "--reason", "back"]).with(0);
+        let resumed_in = started.elapsed();
+        assert_eq!(asked(&resumed["lifted"]), 1);
+        assert_eq!(asked(&bench.json(&["halts"]).with(0)), 0);
+        halted_in < SOON && resumed_in < SOON
     });
-    assert_eq!(asked(&resumed.with(0)["lifted"]), 1);
-    assert_eq!(asked(&bench.json(&["halts"]).with(0)), 0);
     // The engine logs it: it was the engine that did it.
     let said = engine.stop();
     assert!(said.err.contains("by is halted: ann: lunch"), "{said:?}");

@@ -131,20 +131,25 @@ fn no_command_shows_a_secret_at_trace_level() {
             refused.err.replace(&"ab".repeat(32), KEY).as_bytes(),
         );
     }
-    // The journal and everything beside it.
-    let mut files = 0;
-    for entry in fs::read_dir(bench.dir.path()).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .starts_with("orders.db")
-        {
-            hidden(&path.display().to_string(), &fs::read(&path).unwrap());
-            files += 1;
-        }
-    }
-    assert!(files >= 2, "{files} files of the journal");
+    bench.write("surefill.toml", &bench.config());
+    // The journal and everything beside it, also while an engine writes.
+    assert!(journal(&bench) >= 2, "the file and its lock");
+    let engine = bench.engine();
+    assert!(bench.path("orders.db-wal").exists());
+    assert!(journal(&bench) >= 3, "the log, too");
+    let said = engine.stop();
+    hidden("place", said.err.as_bytes());
+}
+
+/// Reads every file of the journal; how many there are.
+fn journal(bench: &Bench) -> usize {
+    let entries = fs::read_dir(bench.dir.path()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("orders.db")
+    });
+    files
+        .map(|path| hidden(&path.display().to_string(), &fs::read(&path).unwrap()))
+        .count()
 }

@@ -6,8 +6,11 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use super::CancelError;
 use super::shared::Shared;
-use crate::{Alias, Answer, Halt, HaltCause, Lift, Request, Requested, StoreError, VenueTime};
+use crate::{
+    Alias, Answer, Halt, HaltCause, Lift, OrderRecord, Request, Requested, StoreError, VenueTime,
+};
 
 /// How often the inbox is read.
 const PERIOD: Duration = Duration::from_millis(200);
@@ -84,7 +87,8 @@ impl Shared {
         }
     }
 
-    /// Does what is asked. `None` where that was answered in the same commit; an error where it is to be tried again.
+    /// Does what is asked. `None` where there is nothing to answer: it was answered in the same commit, or is left to the next engine.
+    /// An error where it is to be tried again.
     async fn perform(self: &Arc<Self>, requested: Requested) -> Result<Option<Answer>, StoreError> {
         let n = requested.n;
         match requested.request {
@@ -113,18 +117,8 @@ impl Shared {
                     .await?;
                 Ok(None)
             }
-            Request::Cancel { id } => Ok(Some(match self.cancel(id).await {
-                Ok(row) => Answer::CancelAsked {
-                    orders: vec![row.id],
-                },
-                Err(error) => refused(&error),
-            })),
-            Request::CancelAll { scope } => Ok(Some(match self.cancel_all(&scope).await {
-                Ok(rows) => Answer::CancelAsked {
-                    orders: rows.iter().map(|row| row.id).collect(),
-                },
-                Err(error) => refused(&error),
-            })),
+            Request::Cancel { id } => canceled(self.cancel(id).await.map(|row| vec![row])),
+            Request::CancelAll { scope } => canceled(self.cancel_all(&scope).await),
             Request::Unreadable => Ok(Some(refused(
                 &"the program that holds the journal does not know this request: it is older",
             ))),
@@ -146,6 +140,21 @@ impl Shared {
     fn requests(&self) -> std::sync::MutexGuard<'_, std::collections::HashMap<i64, Progress>> {
         let requests = self.requests.lock();
         requests.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The answer to a cancel. One that could not be asked is tried again, by this engine or the next: it must not be lost.
+fn canceled(asked: Result<Vec<OrderRecord>, CancelError>) -> Result<Option<Answer>, StoreError> {
+    match asked {
+        Ok(rows) => Ok(Some(Answer::CancelAsked {
+            orders: rows.iter().map(|row| row.id).collect(),
+        })),
+        Err(CancelError::Journal(error)) => Err(error),
+        Err(CancelError::ShuttingDown) => Ok(None),
+        // It went out, and its driver journals it once there is room.
+        Err(error @ (CancelError::NoSuchOrder { .. } | CancelError::NotJournaled { .. })) => {
+            Ok(Some(refused(&error)))
+        }
     }
 }
 
