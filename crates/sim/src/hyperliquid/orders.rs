@@ -274,10 +274,11 @@ fn bbo(venue: &Hyperliquid, key: &str) -> String {
     format!("{}@{}", best(Side::Buy), best(Side::Sell))
 }
 
+/// An unknown market refuses the whole action, before anything is canceled.
 pub(super) fn cancel_all(venue: &Hyperliquid, by: &By, cancels: &[Cancel]) -> Result<Value, Stop> {
+    let keys = keys(cancels.iter().map(|cancel| cancel.a))?;
     let mut elements = Vec::new();
-    for cancel in cancels {
-        let key = market(cancel.a)?.key();
+    for (cancel, key) in cancels.iter().zip(keys) {
         let no = venue.ids().order_no(cancel.o);
         let open = open_one(venue.stage().world().core(), by, &key, no.as_slice());
         elements.push(end(venue, open, cancel.a)?);
@@ -285,14 +286,15 @@ pub(super) fn cancel_all(venue: &Hyperliquid, by: &By, cancels: &[Cancel]) -> Re
     Ok(statuses("cancel", &elements))
 }
 
+/// The same by client id.
 pub(super) fn cancel_all_by_cloid(
     venue: &Hyperliquid,
     by: &By,
     cancels: &[CloidCancel],
 ) -> Result<Value, Stop> {
+    let keys = keys(cancels.iter().map(|cancel| cancel.asset))?;
     let mut elements = Vec::new();
-    for cancel in cancels {
-        let key = market(cancel.asset)?.key();
+    for (cancel, key) in cancels.iter().zip(keys) {
         let open = {
             let world = venue.stage().world();
             let numbers = world.core().by_wire_id(&by.account, &cancel.cloid.0);
@@ -301,6 +303,10 @@ pub(super) fn cancel_all_by_cloid(
         elements.push(end(venue, open, cancel.asset)?);
     }
     Ok(statuses("cancel", &elements))
+}
+
+fn keys(assets: impl Iterator<Item = u32>) -> Result<Vec<String>, Stop> {
+    assets.map(|asset| market(asset).map(Market::key)).collect()
 }
 
 /// The newest of these orders that is the account's, open, and of this market.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use hyper::{Method, header::CONTENT_TYPE};
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -300,8 +300,6 @@ struct Outline {
     action: Named,
     #[serde(rename = "type")]
     kind: String,
-    #[serde(flatten)]
-    _rest: BTreeMap<String, IgnoredAny>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -348,7 +346,8 @@ impl Venue for Hyperliquid {
     }
 
     fn op(&self, _: &Method, path: &str, _: &str, body: &[u8]) -> Op {
-        let outline = serde_json::from_slice::<Outline>(body).unwrap_or_default();
+        let mut body = serde_json::Deserializer::from_slice(body);
+        let outline = Outline::deserialize(&mut body).unwrap_or_default();
         match (path, outline.action.kind.as_str(), outline.kind.as_str()) {
             ("/exchange", "order", _) => Op::Create,
             // A noop makes sure that an order never lands: it cancels what is on its way.

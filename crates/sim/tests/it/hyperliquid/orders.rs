@@ -260,6 +260,13 @@ async fn cancels_say_success_or_which_of_three_it_does_not_say() {
         { "asset": 1, "cloid": cloid(3) }, { "asset": 1, "cloid": cloid(2) },
     ] });
     assert_eq!(sim.statuses(both).await, [gone(1), json!("success")]);
+    // An unknown market refuses all of them, before anything is canceled.
+    sim.place(resting(4)).await;
+    let unknown = json!({ "type": "cancelByCloid", "cancels": [
+        { "asset": 1, "cloid": cloid(4) }, { "asset": 77, "cloid": cloid(4) },
+    ] });
+    assert_eq!(sim.act(unknown).await["status"], "err");
+    assert_eq!(word(&sim, 4).await, "open");
     assert_eq!(word(&sim, 2).await, "canceled");
 }
 
