@@ -10,11 +10,13 @@ use surefill_core::{
     HaltCause, OrdState, OrderIntent, PlaceError, Placement, RevocationState, Side, TimeInForce,
     Watch,
 };
-use surefill_hyperliquid::{Hyperliquid, Keys};
+use surefill_hyperliquid::{Hyperliquid, Keys, Leverage};
 
 use crate::book::{Fault, Venue, keys};
 use crate::server::Reply;
-use crate::world::{TIMING, engine, engine_with, intent, once, row, store, until, until_state};
+use crate::world::{
+    TIMING, config, engine, engine_with, intent, once, row, store, until, until_state,
+};
 
 fn size(text: &str) -> Decimal {
     text.parse().expect("a size")
@@ -371,6 +373,35 @@ async fn two_orders_of_one_account_do_not_mix() {
     let buy = until_state(&engine, &buy, OrdState::Acked).await;
     assert!(buy.cum_qty.is_zero());
     assert!(engine.halts().is_empty());
+}
+
+/// Leverage is set once, before the first order; without the venue's yes no order leaves.
+#[tokio::test(flavor = "multi_thread")]
+async fn leverage_is_set_before_the_first_order() {
+    let (venue, store) = (Venue::start().await, store());
+    let levered = config(&venue).with_leverage("BTC", Leverage::Cross(5));
+    let engine = engine_with(levered, &store).await;
+    let text = "Cannot switch leverage type with open position.";
+    venue.book().refuses = Some(json!({"status": "err", "response": text}));
+    let refused = engine.place(intent(0)).await.expect_err("refused");
+    let PlaceError::Venue { error, .. } = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(error.to_string().contains(text), "{error}");
+    assert!(venue.posted("order").is_empty());
+    for leg in 1..3 {
+        let placed = row(&engine.place(intent(leg)).await.expect("placed"));
+        assert_eq!(placed.state, OrdState::Acked);
+    }
+    let set = venue.posted("updateLeverage");
+    assert_eq!(
+        set.len(),
+        2,
+        "the one that was refused, and the one that was taken"
+    );
+    let action = "{\"type\":\"updateLeverage\",\"asset\":0,\"isCross\":true,\"leverage\":5}";
+    assert!(set[1].1.contains(action), "{}", set[1].1);
+    assert!(set[1].0 < venue.posted("order")[0].0, "before the order");
 }
 
 /// What the venue remembers of a signer that was replaced may be gone: its bytes are neither sent nor revoked, and time decides.
