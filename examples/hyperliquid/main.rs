@@ -1,6 +1,6 @@
 //! Places one order on Hyperliquid, follows it, and cancels it.
 //!
-//! On a simulated venue at `--url`; with `--testnet` on the testnet, with the key from `HYPERLIQUID_KEY`, and the account that it trades
+//! On a simulated venue that it starts itself; with `--testnet` on the testnet, with the key from `HYPERLIQUID_KEY`, and the account that it trades
 //! for from `HYPERLIQUID_ACCOUNT` where the key is an agent's. `--dry-run` sends no order and prints the signed request.
 #![allow(
     clippy::print_stdout,
@@ -39,9 +39,6 @@ struct Args {
     /// Trade on the testnet, with the key from HYPERLIQUID_KEY, and the account from HYPERLIQUID_ACCOUNT where it is an agent's.
     #[arg(long)]
     testnet: bool,
-    /// Where the simulated venue is.
-    #[arg(long, default_value = "http://127.0.0.1:7001")]
-    url: String,
     /// Print the signed request and send no order.
     #[arg(long)]
     dry_run: bool,
@@ -70,9 +67,13 @@ async fn main() -> Result<(), Failure> {
         }
         return trade(&args, Hyperliquid::testnet(keys)).await;
     }
+    let config = surefill_sim::hyperliquid::Config::default();
+    let simulator = surefill_sim::hyperliquid::start(config).await?;
     let keys = Keys::new(SIMULATED_KEY)?;
-    let venue = Hyperliquid::simulator(&args.url, keys).with_timing(SHORT);
-    trade(&args, venue).await
+    let venue = Hyperliquid::simulator(&simulator.url(), keys).with_timing(SHORT);
+    trade(&args, venue).await?;
+    simulator.shutdown().await;
+    Ok(())
 }
 
 async fn trade(args: &Args, mut venue: Hyperliquid) -> Result<(), Failure> {

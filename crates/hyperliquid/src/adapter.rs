@@ -1,5 +1,6 @@
 //! The contract, out of the parts: glue only.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,22 +11,23 @@ use surefill_core::{
     AccountId, Amend, AmendOutcome, Attempt, AttemptState, CancelAllOutcome, CancelOutcome,
     ClOrdId, ExecReport, Facts, Fence, Fill, Go, Handle, Instrument, Journaled, Key, Lookup,
     Nonces, NotSent, OrdState, OrdType, OrderIntent, OrderRecord, Position, PrepareError,
-    RateClass, Revocation, RevocationState, Snapshot, Submission, Symbol, Ticket, UnknownCause,
-    Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
+    RateClass, Reason, Revocation, RevocationState, Snapshot, Submission, Symbol, Ticket,
+    UnknownCause, Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
 };
 use surefill_evm::Address;
 use surefill_transport::WsClient;
 
-use crate::action::{Cancel, CancelByCloid, CancelItem, CloidItem, Noop};
+use crate::action::{Cancel, CancelByCloid, CancelItem, CloidItem, Noop, UpdateLeverage};
 use crate::client::{Client, Read};
-use crate::coins::{self, Universe};
+use crate::coins::{self, Asset, Universe};
 use crate::error::ReadFailure;
 use crate::follow::Feed;
+use crate::number::Market;
 use crate::outcome::{self, Sent};
 use crate::prepare::{Listed, Signer, Wire, prepare};
 use crate::reader::{Found, Reader, Who};
 use crate::rows::{self, FillRow};
-use crate::{Network, id};
+use crate::{Leverage, Network, id};
 
 /// Assets are added now and then, and keep their numbers; they are asked for again after a day, and for a name that is not known.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
@@ -43,6 +45,8 @@ pub(crate) struct Adapter {
     nonces: Arc<Nonces>,
     feed: Option<Feed>,
     universe: Mutex<Option<(VenueTime, Arc<Universe>)>>,
+    /// Settings that the venue has not taken yet.
+    leverage: tokio::sync::Mutex<HashMap<Symbol, Leverage>>,
 }
 
 /// What an adapter is made of.
@@ -54,6 +58,7 @@ pub(crate) struct Parts {
     /// The account that the configuration names.
     pub(crate) account: Option<Address>,
     pub(crate) dexes: Vec<String>,
+    pub(crate) leverage: HashMap<Symbol, Leverage>,
     pub(crate) nonces: Arc<Nonces>,
     /// What reads may weigh in a minute.
     pub(crate) budget: u32,
@@ -76,6 +81,7 @@ impl Adapter {
             nonces: parts.nonces,
             feed: parts.socket.map(|(ws, url)| Feed { ws, url }),
             universe: Mutex::default(),
+            leverage: tokio::sync::Mutex::new(parts.leverage),
         }
     }
 
@@ -136,6 +142,23 @@ impl Adapter {
         let body = self.signer.body(action, nonce, now);
         let body = body.map_err(|error| ReadFailure::unreadable(error.to_string()))?;
         Ok(self.reader.client.exchange(body, None).await)
+    }
+
+    /// Sets a perpetual's leverage where that is configured and not done. The value is absolute, so it is safe to set again.
+    async fn set_leverage(&self, asset: &Asset) -> Result<(), ReadFailure> {
+        let mut open = self.leverage.lock().await;
+        let action = match open.get(&asset.coin) {
+            None => return Ok(()),
+            Some(Leverage::Cross(times)) => UpdateLeverage::new(asset.id, true, *times),
+            Some(Leverage::Isolated(times)) => UpdateLeverage::new(asset.id, false, *times),
+        };
+        if asset.market == Market::Spot {
+            let text = format!("{} has no leverage", asset.coin);
+            return Err(ReadFailure::Refused(Reason::new("", &text)));
+        }
+        outcome::done(&self.act(&action).await?).map_err(ReadFailure::Refused)?;
+        open.remove(&asset.coin);
+        Ok(())
     }
 
     /// One round for one order. One that the venue has named is looked for by its ids first; one in doubt, or watched, in every list.
@@ -308,6 +331,9 @@ impl Venue for Adapter {
         self.reader.clock().await?;
         let universe = self.universe(Some(&intent.symbol)).await?;
         let asset = universe.get(&intent.symbol).cloned();
+        if let Some(asset) = &asset {
+            self.set_leverage(asset).await?;
+        }
         let mid = match (intent.ord_type, &asset) {
             (OrdType::Market, Some(_)) => {
                 let mids = self.reader.read(&Read::Mids).await;

@@ -1,10 +1,11 @@
 //! What a bot writes down to use Hyperliquid.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use surefill_core::{Connect, NonceScope, Venue, VenueCtx, VenueError, VenueProfile};
+use surefill_core::{Connect, NonceScope, Symbol, Venue, VenueCtx, VenueError, VenueProfile};
 use surefill_evm::{Address, AddressError, SecretKey};
 use surefill_transport::{HttpClient, HttpConfig, WsClient};
 
@@ -105,6 +106,15 @@ impl Keys {
     }
 }
 
+/// How a position is margined, and how many times its margin it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leverage {
+    /// By the whole account.
+    Cross(u32),
+    /// By a margin of its own.
+    Isolated(u32),
+}
+
 /// Durations of a simulated venue, shorter than the real ones so that tests need not wait. The default is what really holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -143,6 +153,7 @@ pub struct Hyperliquid {
     stream: bool,
     keys: Keys,
     dexes: Vec<String>,
+    leverage: HashMap<Symbol, Leverage>,
     timing: Timing,
     poll: Option<Duration>,
     cap: Option<Duration>,
@@ -179,6 +190,7 @@ impl Hyperliquid {
             stream: true,
             keys,
             dexes: Vec::new(),
+            leverage: HashMap::new(),
             timing: Timing::default(),
             poll: None,
             cap: None,
@@ -194,6 +206,14 @@ impl Hyperliquid {
     #[must_use]
     pub fn with_dex(mut self, name: &str) -> Self {
         self.dexes.push(name.to_owned());
+        self
+    }
+
+    /// Sets the leverage of a perpetual, before the first order of this process for it. An order is not sent unless the venue has
+    /// taken the setting.
+    #[must_use]
+    pub fn with_leverage(mut self, coin: &str, leverage: Leverage) -> Self {
+        self.leverage.insert(Symbol::from(coin), leverage);
         self
     }
 
@@ -303,6 +323,7 @@ impl Connect for Hyperliquid {
             },
             account: self.keys.account,
             dexes: self.dexes,
+            leverage: self.leverage,
             nonces,
             budget: profile::budget(&self.timing),
             socket: self.stream.then_some((ws, self.ws)),

@@ -23,6 +23,6 @@ pub mod rows;
 pub mod sign;
 pub mod stream;
 
-pub use config::{Hyperliquid, Keys, Network, Timing};
+pub use config::{Hyperliquid, Keys, Leverage, Network, Timing};
 pub use error::{AddressError, KeyError, ReadFailure};
 pub use prepare::HyperliquidParams;

@@ -224,6 +224,10 @@ impl Book {
         let action: Value = serde_json::from_str(request.action.get()).expect("JSON");
         match action["type"].as_str().expect("a type") {
             "noop" => json!({"status": "ok", "response": {"type": "default"}}),
+            "updateLeverage" => match self.refuses.take() {
+                None => json!({"status": "ok", "response": {"type": "default"}}),
+                Some(refusal) => refusal,
+            },
             "order" => self
                 .refuses
                 .take()

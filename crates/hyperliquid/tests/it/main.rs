@@ -15,6 +15,7 @@ mod engine;
 mod input;
 mod lists;
 mod server;
+mod simulated;
 mod stream;
 mod vectors;
 mod world;
