@@ -15,6 +15,7 @@ mod ban;
 mod bot;
 mod cancels;
 mod categories;
+mod conformance;
 mod crowd;
 mod disk;
 mod engine;
