@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
     reason = "test code"
 )]
 
@@ -33,6 +34,8 @@ mod simulated;
 mod socket;
 mod stage;
 mod stream;
+#[cfg(target_os = "linux")]
+mod syscalls;
 mod trade;
 mod vectors;
 mod wire;
