@@ -187,7 +187,10 @@ pub async fn c57_a_cancel_in_doubt_ends_creates(start: Start) {
     ];
     each(start, acts, async |stage, act| {
         let bot = stage.bot().await;
-        stage.sim.fault(Fault::on(Op::Create, act)).await;
+        // Every copy is lost, so that none which left before the cancel places an order.
+        let lost = Fault::on(Op::Create, act);
+        let lost = if act.acts() { lost } else { lost.for_good() };
+        stage.sim.fault(lost).await;
         stage
             .sim
             .fault(Fault::on(Op::Lookup, Act::Status(502)).times(4))
