@@ -186,9 +186,8 @@ impl Venue for Adapter {
         }
         let create = wire(attempt);
         let body = String::from_utf8(attempt.wire.clone()).unwrap();
-        let edge = match self.edge() {
-            Ok(edge) => edge,
-            Err(_) => return Submission::NotSent(NotSent::Connect("nobody listens".into())),
+        let Ok(edge) = self.edge() else {
+            return Submission::NotSent(NotSent::Connect("nobody listens".into()));
         };
         let account = self.of.account;
         let asked = edge.ask(Op::Create, Some(&body), move |state, now| {

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use surefill_conformance::venue::{Act, Op, SeenRequest};
-use surefill_core::VenueTime;
+use surefill_core::{BootTime, TimeSource, VenueTime};
 
 use super::Traits;
 use super::state::State;
@@ -29,7 +29,7 @@ pub(crate) enum Trouble {
 #[derive(Debug)]
 pub(crate) struct Edge {
     state: Mutex<State>,
-    started: Instant,
+    started: Duration,
     skew_ms: AtomicI64,
 }
 
@@ -37,13 +37,14 @@ impl Edge {
     pub(crate) fn new(truth: Traits) -> Self {
         Self {
             state: Mutex::new(State::new(truth)),
-            started: Instant::now(),
+            started: BootTime.elapsed(),
             skew_ms: AtomicI64::new(0),
         }
     }
 
     pub(crate) fn now(&self) -> VenueTime {
-        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap();
+        let elapsed = BootTime.elapsed().saturating_sub(self.started);
+        let elapsed = u64::try_from(elapsed.as_millis()).unwrap();
         let ms = (BASE_MS + elapsed).saturating_add_signed(self.skew_ms.load(Ordering::Acquire));
         VenueTime::from_ms(ms)
     }
