@@ -8,7 +8,10 @@
     reason = "test code: an assertion that fails is what a suite is for"
 )]
 
+mod crash_at;
 mod faulty;
 pub mod store;
+pub mod venue;
 
+pub use crash_at::{Call, CrashAt, CrashPoint, Edge, World};
 pub use faulty::{Faulty, Landing};

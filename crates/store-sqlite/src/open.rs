@@ -38,6 +38,10 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<Opened, StoreError> 
         db.query_row(&format!("PRAGMA max_page_count={pages}"), (), |_| Ok(()))
             .map_err(reading)?;
     }
+    if options.unsynced {
+        db.execute_batch("PRAGMA synchronous=OFF;")
+            .map_err(reading)?;
+    }
     let counts = Arc::<Counts>::default();
     let hooked = Arc::clone(&counts);
     db.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, frames: i32| {
@@ -64,6 +68,7 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<Opened, StoreError> 
         threads,
         lock,
         tap: options.tap,
+        unsynced: options.unsynced,
         full: true,
         lazy: true,
         closed: false,

@@ -25,4 +25,6 @@ pub struct Options {
     pub tap: Option<Box<dyn Tap>>,
     /// The most pages that the file may have, so that it is full.
     pub max_pages: Option<u32>,
+    /// Commits wait for no disk at all: the twin of a test that watches them wait.
+    pub unsynced: bool,
 }

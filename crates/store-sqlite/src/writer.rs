@@ -53,6 +53,8 @@ pub(crate) struct Writer {
     pub(crate) threads: Vec<JoinHandle<()>>,
     pub(crate) lock: Lock,
     pub(crate) tap: Option<Box<dyn Tap>>,
+    /// `synchronous` is OFF and stays so, for a test.
+    pub(crate) unsynced: bool,
     /// Whether `synchronous` is FULL now.
     pub(crate) full: bool,
     /// Whether something was committed that no sync followed.
@@ -155,7 +157,7 @@ impl Writer {
 
     fn start(&mut self, sync: bool) -> Result<(), rusqlite::Error> {
         let db = &self.desk.db;
-        if sync != self.full {
+        if sync != self.full && !self.unsynced {
             let level = if sync { "FULL" } else { "NORMAL" };
             db.execute_batch(&format!("PRAGMA synchronous={level};"))?;
             self.full = sync;

@@ -54,7 +54,7 @@ async fn a_failed_sync_closes_the_journal() {
         let store = stage
             .open_with(|| Options {
                 tap: Some(Box::new(tap.clone())),
-                max_pages: None,
+                ..Options::default()
             })
             .await;
         let bot = stage.bot_over(store).await;
@@ -125,6 +125,7 @@ async fn a_full_disk_places_nothing() {
         .open_with(|| Options {
             tap: None,
             max_pages: Some(80),
+            ..Options::default()
         })
         .await;
     let bot = stage.bot_over(store.clone()).await;

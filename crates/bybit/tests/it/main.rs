@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
     reason = "test code"
 )]
 
@@ -16,6 +17,7 @@ mod ban;
 mod bot;
 mod cancels;
 mod categories;
+mod conformance;
 mod crowd;
 mod disk;
 mod engine;
@@ -34,6 +36,8 @@ mod simulated;
 mod socket;
 mod stage;
 mod stream;
+#[cfg(target_os = "linux")]
+mod syscalls;
 mod trade;
 mod vectors;
 mod wire;

@@ -68,6 +68,10 @@ impl Stage {
         }
     }
 
+    pub(crate) fn url(&self) -> String {
+        self.sim.url()
+    }
+
     pub(crate) fn journal(&self) -> PathBuf {
         self.dir.path().join("orders.db")
     }
@@ -220,9 +224,13 @@ impl Stage {
 
     /// A decision of now.
     pub(crate) async fn intent(&self, strategy: &str, fate: Fate) -> OrderIntent {
+        Self::intent_of(strategy, self.now_ms().await, fate)
+    }
+
+    pub(crate) fn intent_of(strategy: &str, decided_at: u64, fate: Fate) -> OrderIntent {
         let (qty, price) = fate.terms();
         OrderIntent::limit(
-            Decision::new(strategy, self.now_ms().await),
+            Decision::new(strategy, decided_at),
             ALIAS,
             "BTCUSDT",
             Side::Buy,

@@ -1,9 +1,14 @@
 //! What a power cut leaves: images of the file with its log cut anywhere.
 
 use std::fs;
+use std::os::unix::fs::FileExt;
 
-use surefill_conformance::store::{Draft, StoreFixture, ack, doubt, filled};
-use surefill_core::{Begun, Durability, OrderRecord, Store};
+use surefill_conformance::store::{
+    Draft, StoreFixture, ack, doubt, fill, filled, next_attempt, rejected,
+};
+use surefill_core::{
+    Begun, Cause, Change, Durability, Halt, HaltCause, OrdState, OrderFilter, OrderRecord, Store,
+};
 use surefill_store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
@@ -105,4 +110,120 @@ async fn a_close_leaves_one_whole_file() {
     assert!(!wal(&file(&f.dir)).exists());
     let next = SqliteStore::open(file(&image(&f.dir, None))).unwrap();
     assert_eq!(next.order(row.id).await.unwrap(), Some(row));
+}
+
+/// Everything that a journal says of these orders.
+async fn told(store: &SqliteStore, drafts: &[Draft]) -> String {
+    let mut told = format!(
+        "{:?} {:?} {:?}",
+        store.orders(&OrderFilter::default()).await.unwrap(),
+        store.unfinished().await.unwrap(),
+        store.halts().await.unwrap(),
+    );
+    for draft in drafts {
+        let id = draft.id();
+        for no in [1, 2] {
+            let attempt = store.attempt(id, no).await.unwrap();
+            told += &format!(" {:?}", attempt.map(|attempt| (attempt.wire, attempt.keys)));
+            let key = draft.attempt(no).keys.pop().unwrap();
+            told += &format!(" {:?}", store.by_key(&draft.venue, &key).await.unwrap());
+        }
+        told += &format!(
+            " {:?} {:?} {:?}",
+            store.history(id).await.unwrap(),
+            store.fills(id).await.unwrap(),
+            store
+                .by_order_id(&draft.venue, &draft.order_id())
+                .await
+                .unwrap(),
+        );
+    }
+    told
+}
+
+/// The log of `dir` cut there; what would be behind the cut is missing, zeros, or what an older log left.
+fn cut_at(dir: &TempDir, bytes: u64, behind: Option<u8>) -> TempDir {
+    let cut = image(dir, None);
+    let path = wal(&file(&cut));
+    let whole = fs::metadata(&path).unwrap().len();
+    let log = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    log.set_len(bytes).unwrap();
+    if let Some(byte) = behind {
+        let rest = usize::try_from(whole - bytes).unwrap();
+        log.write_all_at(&vec![byte; rest], bytes).unwrap();
+    }
+    cut
+}
+
+/// Wherever the log is cut, the journal is what it was after one of its commits: the last one that is whole. Nothing is half-made.
+#[tokio::test]
+async fn every_image_is_the_journal_after_one_commit() {
+    let dir = TempDir::new().unwrap();
+    let (store, commits) = open(&file(&dir));
+    let drafts: Vec<Draft> = (0..3)
+        .map(|n| Draft::new(n).symbol(&n.to_string()))
+        .collect();
+    let mut after = vec![(0, told(&store, &drafts).await)];
+    let mut note = async || {
+        let frames = commits.left(0);
+        after.push((frames, told(&store, &drafts).await));
+    };
+    // One life each: filled, sent again after doubt, refused under a halt.
+    let row = inserted(&store, &drafts[0]).await;
+    note().await;
+    let order_id = drafts[0].order_id();
+    let row = store
+        .apply(ack(&row, &order_id), Durability::Lazy)
+        .await
+        .unwrap();
+    note().await;
+    let fills = ["0.4", "0.6"].map(|qty| fill(&drafts[0].symbol, &order_id, qty, qty));
+    store
+        .apply(filled(&row, fills.to_vec()), Durability::Lazy)
+        .await
+        .unwrap();
+    note().await;
+    let row = inserted(&store, &drafts[1]).await;
+    note().await;
+    let row = store.apply(doubt(&row), Durability::Lazy).await.unwrap();
+    note().await;
+    let claim = Change::of(&row, row.updated_at, Cause::Claimed, "claimed");
+    let row = store
+        .apply(claim.to(OrdState::Reconciling), Durability::Lazy)
+        .await
+        .unwrap();
+    note().await;
+    store
+        .apply(next_attempt(&row, &drafts[1].attempt(2)), Durability::Sync)
+        .await
+        .unwrap();
+    note().await;
+    let row = inserted(&store, &drafts[2]).await;
+    note().await;
+    let scope = row.symbol_scope();
+    let halt = Halt::new(scope, HaltCause::Asked, row.created_at, "the test");
+    store.halt(&halt).await.unwrap();
+    note().await;
+    store.apply(rejected(&row), Durability::Sync).await.unwrap();
+    note().await;
+
+    let frames = commits.left(0);
+    assert!(frames >= 10, "{frames} frames");
+    let middle = (log_bytes(2) - log_bytes(1)) / 2;
+    let mut differ = 0;
+    for frame in 0..frames {
+        for bytes in [log_bytes(frame), log_bytes(frame) + middle] {
+            for behind in [None, Some(0), Some(0xa5)] {
+                let found = SqliteStore::open(file(&cut_at(&dir, bytes, behind))).unwrap();
+                let is = told(&found, &drafts).await;
+                let whole = after.iter().rev().find(|(at, _)| log_bytes(*at) <= bytes);
+                let (at, was) = whole.unwrap();
+                assert_eq!(is, *was, "cut at {bytes} bytes, {at} frames are whole");
+                // The twin: it is not the journal as it was left, so that the comparison can fail.
+                differ += usize::from(is != after[after.len() - 1].1);
+                found.close().await.unwrap();
+            }
+        }
+    }
+    assert!(differ > 50, "{differ} images differ from the newest");
 }

@@ -42,7 +42,7 @@ impl Tap for Fails {
 fn tapped(dir: &TempDir, tap: impl Tap) -> SqliteStore {
     let options = Options {
         tap: Some(Box::new(tap)),
-        max_pages: None,
+        ..Options::default()
     };
     SqliteStore::open_with(file(dir), options).unwrap()
 }

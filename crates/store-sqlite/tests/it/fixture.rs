@@ -65,7 +65,7 @@ pub(crate) fn open(path: &Path) -> (SqliteStore, Commits) {
     let commits = Commits::default();
     let options = Options {
         tap: Some(Box::new(commits.clone())),
-        max_pages: None,
+        ..Options::default()
     };
     (SqliteStore::open_with(path, options).unwrap(), commits)
 }

@@ -13,6 +13,7 @@ fn small(dir: &TempDir) -> SqliteStore {
     let options = Options {
         tap: None,
         max_pages: Some(60),
+        ..Options::default()
     };
     SqliteStore::open_with(file(dir), options).unwrap()
 }
