@@ -149,6 +149,10 @@ impl Venue for Lying {
         self.inner.cancel(order).await
     }
 
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        self.inner.cancel_batch(orders).await
+    }
+
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
         self.inner.cancel_all(symbol).await
     }
