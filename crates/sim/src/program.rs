@@ -170,7 +170,13 @@ impl Venue {
             "bybit" => bybit(options, port).await.map(Self::Bybit),
             #[cfg(feature = "hyperliquid")]
             "hyperliquid" => hyperliquid(options, port).await.map(Self::Hyperliquid),
-            _ => Err(Failure(2, format!("built without {venue}, on port {port}"))),
+            _ => {
+                let text = format!(
+                    "built without {venue} of {:?}, on port {port}",
+                    options.venues
+                );
+                Err(Failure(2, text))
+            }
         }
     }
 
