@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use surefill_core::{
-    AccountId, Alias, Amend, AmendOutcome, Attempt, AttemptNo, Begin, Begun, CancelAllOutcome,
-    CancelOutcome, Change, ClOrdId, Connect, Durability, ExecReport, Facts, Fill, Go, Halt, Handle,
-    Instrument, Journaled, Key, Lift, Lookup, NonceScope, OrderFilter, OrderId, OrderIntent,
-    OrderRecord, Position, PrepareError, Revocation, Snapshot, Store, StoreError, Submission,
-    Symbol, Ticket, Transition, Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
+    AccountId, Alias, Amend, AmendOutcome, Answer, Attempt, AttemptNo, Begin, Begun,
+    CancelAllOutcome, CancelOutcome, Change, ClOrdId, Connect, Durability, ExecReport, Facts, Fill,
+    Go, Halt, Handle, Instrument, Journaled, Key, Lift, Lookup, NonceScope, OrderFilter, OrderId,
+    OrderIntent, OrderRecord, Position, PrepareError, Requested, Revocation, Snapshot, Store,
+    StoreError, Submission, Symbol, Ticket, Transition, Venue, VenueCtx, VenueError, VenueEvent,
+    VenueProfile, VenueTime,
 };
 use tokio::sync::watch;
 
@@ -283,6 +284,12 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
             .await
     }
 
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        self.world
+            .around(Call::Cancel, self.inner.cancel_batch(orders))
+            .await
+    }
+
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
         self.world
             .around(Call::Cancel, self.inner.cancel_all(symbol))
@@ -452,6 +459,17 @@ impl Store for CrashAt<Arc<dyn Store>> {
     async fn lease(&self, scope: &str) -> Result<u64, StoreError> {
         self.world
             .around(Call::Lease, self.inner.lease(scope))
+            .await
+    }
+
+    async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
+        self.world.unless_stopped(self.inner.requests()).await
+    }
+
+    async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {
+        // A write like any other; the suite asks nothing by the inbox.
+        self.world
+            .around(Call::Apply, self.inner.answer(n, answer))
             .await
     }
 

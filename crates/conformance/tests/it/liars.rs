@@ -211,6 +211,14 @@ impl Venue for Lying<Arc<dyn Venue>> {
         }
     }
 
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        let mut outcomes = Vec::new();
+        for order in orders {
+            outcomes.push(self.cancel(order).await);
+        }
+        outcomes
+    }
+
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
         self.inner.cancel_all(symbol).await
     }

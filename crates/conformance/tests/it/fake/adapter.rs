@@ -265,6 +265,14 @@ impl Venue for Adapter {
         }
     }
 
+    async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
+        let mut outcomes = Vec::new();
+        for order in orders {
+            outcomes.push(self.cancel(order).await);
+        }
+        outcomes
+    }
+
     async fn cancel_all(&self, _: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
         Err(VenueError::Unsupported("cancel-all"))
     }

@@ -81,6 +81,7 @@ impl Traits {
             successors: false,
             amend: AmendRule::None,
             cancel: self.cancel,
+            cancel_batch: 1,
         }
     }
 }
