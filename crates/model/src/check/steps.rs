@@ -181,7 +181,13 @@ impl Check {
     /// The one durable commit before the first send.
     fn begin(&self, w: &mut World, b: u8) {
         let declared = w.journal.page.halts.iter().any(HaltCause::needs_person);
-        if declared || w.now >= TTL || w.row().is_some() {
+        if w.row().is_some() {
+            // Another process was first: the strategy is handed its order.
+            self.recover(w, b);
+            return;
+        }
+        let fenced = w.journal.leader != b && self.lie != Some(Lie::NoCas);
+        if declared || fenced || w.now >= TTL {
             bot(w, b).mode = Mode::Rest;
             return;
         }
