@@ -43,13 +43,19 @@ fn main() -> ExitCode {
             limit,
             threads,
         } => {
-            let reports = check_all(&Scenario::ALL, deeper, threads, limit, |camp, of, report| {
-                let cut = if report.cut { ", cut" } else { "" };
-                println!("{of}, {camp}: {} states{cut}", report.states);
-                for found in &report.found {
-                    println!("{:?}\n  {}", found.promise, found.script.join("\n  "));
-                }
-            });
+            let reports = check_all(
+                &Scenario::ALL,
+                deeper,
+                threads,
+                limit,
+                |camp, of, report| {
+                    let cut = if report.cut { ", cut" } else { "" };
+                    println!("{of}, {camp}: {} states{cut}", report.states);
+                    for found in &report.found {
+                        println!("{:?}\n  {}", found.promise, found.script.join("\n  "));
+                    }
+                },
+            );
             let broken = reports.iter().any(|(.., report)| !report.found.is_empty());
             let states: usize = reports.iter().map(|(.., report)| report.states).sum();
             println!("{} checks, {states} states", reports.len());

@@ -119,11 +119,7 @@ impl fmt::Display for Action {
             Self::Throttle(copy) => write!(f, "copy {copy} is turned away at the gate"),
             Self::Lose(copy) => write!(f, "copy {copy} is lost"),
             Self::Book { copy, refuse, lost } => {
-                let what = if refuse {
-                    "is refused at"
-                } else {
-                    "reaches"
-                };
+                let what = if refuse { "is refused at" } else { "reaches" };
                 let lost = if lost { ", and the answer is lost" } else { "" };
                 write!(f, "copy {copy} {what} the book{lost}")
             }
@@ -152,7 +148,10 @@ impl fmt::Display for Action {
             Self::AskHalt => write!(f, "a person declares a halt"),
             Self::Crash { bot, lose: 0 } => write!(f, "bot {bot} dies"),
             Self::Crash { bot, lose } => {
-                write!(f, "the power of bot {bot} fails; {lose} lazy commits are lost")
+                write!(
+                    f,
+                    "the power of bot {bot} fails; {lose} lazy commits are lost"
+                )
             }
             Self::Recover(bot) => write!(f, "bot {bot} starts and recovers"),
             Self::Pause(bot) => write!(f, "bot {bot} stands still"),

@@ -333,7 +333,8 @@ impl Check {
             Promise::AtMostOne => {
                 let remembers = self.camp.remembers();
                 // What no client can stop is detected and halted: that is part of P2.
-                let documented = w.doubled && !self.camp.keeps_id() && !(remembers && self.camp.uses_up);
+                let documented =
+                    w.doubled && !self.camp.keeps_id() && !(remembers && self.camp.uses_up);
                 w.venue.orders.len() <= 1 || documented && !remembers
             }
             Promise::ExactlyOne => !self.is_over(w) || self.settled(w),
@@ -405,8 +406,7 @@ impl Check {
                     }
                     Lacking::DocumentedDrain => {
                         self.saw(Mark::HaltDrain);
-                        self.camp.fence == FenceKind::Gate
-                            && self.intent.give_up == GiveUp::Strict
+                        self.camp.fence == FenceKind::Gate && self.intent.give_up == GiveUp::Strict
                     }
                     Lacking::Retention => {
                         self.saw(Mark::HaltRetention);

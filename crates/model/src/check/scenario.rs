@@ -35,7 +35,7 @@ impl Scenario {
     pub const TABLE: [Self; 3] = [Self::Crash, Self::Takeover, Self::Doubled];
 
     /// How many generated states the tests allow one check: shortest ways first, so that what is cut are the longest.
-    pub const LIMIT: usize = 60_000;
+    pub const LIMIT: usize = 25_000;
 
     /// How much of what goes wrong; `deeper` adds as many faults, and at the first step trades or refusals where there are none.
     pub const fn budget(self, deeper: u8) -> Budget {

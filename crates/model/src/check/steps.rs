@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use surefill_core::AsOf;
 use surefill_core::{
     Attempt, AttemptState, CancelOutcome, Cause, Change, Copies, DuplicateOf, ExecReport, Fence,
-    Fill, Handle, HaltCause, Lookup, Mark, NotSent, Observation, OrdState, OrderRecord, Pursuit,
+    Fill, HaltCause, Handle, Lookup, Mark, NotSent, Observation, OrdState, OrderRecord, Pursuit,
     Reading, Reason, Reject, Revocation, RevocationState, SeenTerms, Situation, Step, Submission,
     UnknownCause, decide,
 };
-use surefill_core::AsOf;
 
 use super::action::{Action, Fate};
 use super::bot::{Answer, Ask, CancelSaid, HeldBackBy, Mode, RevokeSaid, Seen, Shown, Status};
@@ -173,7 +173,11 @@ impl Check {
 
     /// Another request is signed; its bytes say until when they hold.
     fn sign(&self, w: &mut World, made: Tick) {
-        let longer = if self.lie == Some(Lie::FenceEarly) { 4 } else { 0 };
+        let longer = if self.lie == Some(Lie::FenceEarly) {
+            4
+        } else {
+            0
+        };
         let fence = (self.camp.fence != FenceKind::None).then_some(made + FENCE + longer);
         w.venue.fences.push(fence);
     }
@@ -458,7 +462,10 @@ impl Check {
         if let Some(row) = w.row().cloned() {
             let record = &row.record;
             let attempt = record.attempt(u32::from(no));
-            if attempt.is_some_and(|attempt| attempt.revocation != RevocationState::None) {
+            let revoking =
+                attempt.is_some_and(|attempt| attempt.revocation != RevocationState::None);
+            // That lie marks what nobody asked for.
+            if revoking && self.lie != Some(Lie::UsedForAll) {
                 w.broken = Some(Promise::RevocationEndsReplay);
             }
             if record.admitted() {
@@ -588,17 +595,12 @@ impl Check {
         let bot = bot(w, b);
         bot.looked = found.is_empty();
         bot.mode = Mode::Decide(if found.is_empty() {
-            let ended = if self.lie == Some(Lie::EndedAtBegin) {
-                begun
-            } else {
-                now
-            };
             let begun = if self.lie == Some(Lie::BegunAtEnd) {
                 now
             } else {
                 begun
             };
-            Seen::Absent { begun, ended }
+            Seen::Absent { begun, ended: now }
         } else {
             Seen::Found(found)
         });
@@ -868,9 +870,7 @@ impl Check {
                 answer: &match said {
                     RevokeSaid::Revoked => Revocation::Revoked,
                     RevokeSaid::Used => Revocation::Used,
-                    RevokeSaid::Inconclusive => {
-                        Revocation::Inconclusive(UnknownCause::new("502"))
-                    }
+                    RevokeSaid::Inconclusive => Revocation::Inconclusive(UnknownCause::new("502")),
                 },
             }),
         }

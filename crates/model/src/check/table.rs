@@ -9,7 +9,8 @@ use super::model::{Mark, Marks, Promise};
 use super::{Camp, FenceKind, Report, Scenario};
 
 /// Where the table begins in the document.
-pub const BEGIN: &str = "<!-- model: begin; written by `cargo run --release -p surefill-model -- table` -->";
+pub const BEGIN: &str =
+    "<!-- model: begin; written by `cargo run --release -p surefill-model -- table` -->";
 /// Where it ends.
 pub const END: &str = "<!-- model: end -->";
 
@@ -67,7 +68,10 @@ fn cells(reports: &[&(Camp, Scenario, Report)]) -> [String; 4] {
     let mut ends = vec!["one order, or rejected"];
     for (mark, word) in [
         (Mark::HaltFence, "or halted: no fence"),
-        (Mark::HaltSurprise, "or canceled and halted: it came after the end"),
+        (
+            Mark::HaltSurprise,
+            "or canceled and halted: it came after the end",
+        ),
         (Mark::HaltSecond, "or halted: two orders"),
     ] {
         if all.has(mark) {
@@ -100,19 +104,30 @@ pub fn table(reports: &[(Camp, Scenario, Report)]) -> String {
     let all = Camp::all();
     for report in reports {
         let place = all.iter().position(|camp| *camp == report.0);
-        by_camp.entry(place.unwrap_or(usize::MAX)).or_default().push(report);
+        by_camp
+            .entry(place.unwrap_or(usize::MAX))
+            .or_default()
+            .push(report);
     }
     for reports in by_camp.values() {
         let [duplicate, fence, bytes, revocable] = words(&reports[0].0);
         let cells = cells(reports);
         let kind = [fence, bytes, revocable];
-        match lines.iter_mut().find(|line| line.0 == kind && line.2 == cells) {
+        match lines
+            .iter_mut()
+            .find(|line| line.0 == kind && line.2 == cells)
+        {
             Some(line) => line.1.push(duplicate),
             None => lines.push((kind, vec![duplicate], cells)),
         }
     }
     let order = |kind: &[&str; 3]| {
-        let fences = ["none", "gate, drain assumed", "gate, drain documented", "book"];
+        let fences = [
+            "none",
+            "gate, drain assumed",
+            "gate, drain documented",
+            "book",
+        ];
         let fence = fences.iter().position(|fence| *fence == kind[0]);
         (fence, kind[1] == "yes", kind[2] == "yes")
     };
