@@ -137,7 +137,7 @@ impl Venue {
                 };
                 now >= since + longest
             }
-            Place::Wire => copy.doubled.is_some_and(|since| now >= since + WATCH),
+            Place::Wire => copy.doubled.is_some_and(|since| now + LAG >= since + WATCH),
         })
     }
 
