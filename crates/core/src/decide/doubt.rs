@@ -49,7 +49,7 @@ impl Case<'_> {
                 return step;
             }
         }
-        self.go_on(self.lacking(rounds))
+        self.go_on(self.lacking(rounds), rounds)
     }
 
     /// The venue has spoken of the order, so its absence is never final.
@@ -76,11 +76,12 @@ impl Case<'_> {
             let change = self.change(Cause::OutOfMemory, text).to(OrdState::Canceled);
             return Step::advance(change.reason(Some(Reason::new("", text))));
         }
-        self.go_on(if forgotten && !fills_kept {
+        let lacking = if forgotten && !fills_kept {
             Lacking::Retention
         } else {
             Lacking::Sight
-        })
+        };
+        self.go_on(lacking, rounds)
     }
 
     /// The next send, if one is allowed now.
@@ -356,7 +357,7 @@ impl Case<'_> {
     }
 
     /// Looks on; halts when waiting cannot help, or once the doubt is older than the cap.
-    fn go_on(self, lacking: Lacking) -> Step {
+    fn go_on(self, lacking: Lacking, rounds: Rounds) -> Step {
         let since = self.order.doubt_since.unwrap_or(self.order.updated_at);
         let capped = self.at.now.earliest() >= since.after(self.profile.cap);
         let hopeless = match lacking {
@@ -370,7 +371,7 @@ impl Case<'_> {
             return self.halt_or_look(lacking);
         }
         Step::LookAgain {
-            after: self.next_look(),
+            after: self.next_look(rounds),
         }
     }
 
@@ -391,13 +392,9 @@ impl Case<'_> {
     }
 
     /// The wait before the next look: not long past the instant from which a round counts.
-    fn next_look(&self) -> Duration {
+    fn next_look(&self, rounds: Rounds) -> Duration {
         let backoff = self.backoff();
-        let counted = self
-            .pursuit
-            .rounds
-            .first
-            .filter(|first| self.counts(*first));
+        let counted = rounds.first.filter(|first| self.counts(*first));
         let until = match counted.map(|first| first.ended) {
             Some(crate::AsOf::Clock(ended)) => {
                 Some(ended.after(self.spacing()).since(self.at.now.earliest()))

@@ -827,6 +827,20 @@ fn used_carries_a_new_attempt_only_after_absence() {
     }
 }
 
+/// The first round that counts sets the wait for the second: a lag, not the backoff of looks before it.
+#[test]
+fn the_second_round_follows_the_first_that_counts_by_a_lag() {
+    let mut bench = doubt(PLAIN, by_absence());
+    for n in 0..8 {
+        assert!(looks(&bench.absent_at(T0 + 500 + n)));
+    }
+    let after = match bench.absent_at(BOUND) {
+        Step::LookAgain { after } => after,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(after, std::time::Duration::from_millis(LAG + 1));
+}
+
 /// A gate may use up the nonce of a copy that then waits for the book: two rounds a lag after `Used` would miss it.
 #[test]
 fn what_used_the_nonce_may_still_be_on_its_way_to_the_book() {

@@ -19,7 +19,7 @@ pub const DRAIN: Tick = 2;
 /// The longest time until a change shows in lists.
 pub const LAG: Tick = 1;
 /// How long an intent stays fresh: more than fence, drain and two lags.
-pub const TTL: Tick = 7;
+pub const TTL: Tick = 8;
 /// How long a row is watched that ended on an assumed number.
 pub const WATCH: Tick = 2;
 /// How long an order may stay in doubt before it halts.
@@ -31,7 +31,7 @@ pub const WINDOW: Tick = 8;
 /// Faults happen up to this tick.
 pub const CALM: Tick = 7;
 /// The last tick.
-pub const HORIZON: Tick = 22;
+pub const HORIZON: Tick = 24;
 /// What is ordered, in units.
 pub const QTY: u8 = 2;
 

@@ -175,13 +175,6 @@ impl Journal {
             Err(ChangeError::Conflict { .. }) => return Err(Refusal::Conflict),
             Err(_) => return Err(Refusal::Rule),
         };
-        if lie == Some(Lie::LastFenceOnly)
-            && let Some((_, earlier)) = after.attempts.split_last_mut()
-        {
-            for attempt in earlier {
-                attempt.fence = Fence::Clock(super::camp::at(0));
-            }
-        }
         if lie == Some(Lie::UsedForAll) {
             let used = |attempt: &AttemptState| match attempt.revocation {
                 RevocationState::Used(_) => Some(attempt.revocation),
@@ -210,10 +203,9 @@ impl Journal {
 
 /// Whether a lying store keeps this change in memory only.
 fn forgets(lie: Option<Lie>, change: &Change) -> bool {
-    use surefill_core::OrdState::{Rejected, Submitted};
+    use surefill_core::OrdState::Rejected;
     match lie {
         Some(Lie::AttemptLazy) => change.next_attempt.is_some(),
-        Some(Lie::SubmittedLazy) => change.to == Some(Submitted) && change.next_attempt.is_none(),
         Some(Lie::RejectedLazy) => change.to == Some(Rejected),
         Some(Lie::CancelLost) => change.cancel_requested,
         Some(_) | None => false,

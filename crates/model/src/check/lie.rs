@@ -5,8 +5,6 @@
 pub enum Lie {
     /// The store says that an intent or the next attempt is durable, and it is not.
     AttemptLazy,
-    /// The store loses, with the power, that Pending bytes are sent again.
-    SubmittedLazy,
     /// The store loses a Rejected that was told.
     RejectedLazy,
     /// The store loses a halt that was announced.
@@ -17,8 +15,6 @@ pub enum Lie {
     WatchLost,
     /// The store takes every change, whatever the version of the row, from whatever process.
     NoCas,
-    /// The store forgets the fence of an attempt once there is a next one.
-    LastFenceOnly,
     /// The store marks every attempt as refused when one is.
     RefusalForAll,
     /// The store marks every nonce as used when one is.
@@ -35,8 +31,6 @@ pub enum Lie {
     FenceEarly,
     /// The adapter calls the instant of the answer the begin of a round.
     BegunAtEnd,
-    /// The adapter calls the begin of a round its end, so that the distance is taken from the start.
-    EndedAtBegin,
     /// The adapter makes one search and says that it made two.
     OneRound,
     /// The adapter reads "the nonce is used" as an order that landed.

@@ -6,7 +6,9 @@ pub mod camp;
 pub mod journal;
 pub mod lie;
 pub mod model;
+pub mod scenario;
 mod steps;
+pub mod table;
 pub mod venue;
 pub mod world;
 
@@ -16,5 +18,6 @@ pub use camp::{Camp, FenceKind};
 pub use journal::Journal;
 pub use lie::Lie;
 pub use model::{Check, Found, Marks, Promise, Report};
+pub use scenario::{Scenario, check_all};
 pub use venue::Venue;
 pub use world::{Budget, World};

@@ -94,7 +94,7 @@ impl Promise {
 
 /// What the check met on its way, for the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// Stored bytes were sent again.
     Replayed = 1,
     /// A next attempt was sent.
@@ -155,6 +155,8 @@ pub struct Check {
     pub(crate) profile: VenueProfile,
     pub(crate) fills: Vec<Vec<Fill>>,
     pub(crate) units: Vec<Qty>,
+    /// Only this promise is looked at.
+    only: Option<Promise>,
     marks: AtomicU32,
 }
 
@@ -172,6 +174,8 @@ pub struct Found {
 pub struct Report {
     /// Distinct states explored.
     pub states: usize,
+    /// Whether the limit ended it before every world was seen.
+    pub cut: bool,
     /// Broken promises.
     pub found: Vec<Found>,
     /// What it met on its way.
@@ -216,6 +220,7 @@ impl Check {
             key: "5f01".into(),
             kept: 200,
             lie: None,
+            only: None,
             marks: AtomicU32::new(0),
             camp,
             budget,
@@ -224,6 +229,13 @@ impl Check {
             fills,
             units,
         }
+    }
+
+    /// Looks at this promise alone.
+    #[must_use]
+    pub const fn only(mut self, promise: Promise) -> Self {
+        self.only = Some(promise);
+        self
     }
 
     /// On what ground the intent may be sent again.
@@ -303,12 +315,16 @@ impl Check {
         found.sort_by_key(|found| found.promise);
         Report {
             states: checker.unique_state_count(),
+            cut: checker.state_count() >= limit,
             found,
             marks: Marks(checker.model().marks.load(Ordering::Relaxed)),
         }
     }
 
     fn holds(&self, promise: Promise, w: &World) -> bool {
+        if self.only.is_some_and(|only| only != promise) {
+            return true;
+        }
         if w.broken == Some(promise) {
             return false;
         }
@@ -358,6 +374,13 @@ impl Check {
     }
 
     fn is_over(&self, w: &World) -> bool {
+        let waits = matches!(w.leader().mode, Mode::Rest | Mode::Waiting { .. });
+        if w.broken.is_some() || !waits || w.bots.iter().any(|bot| bot.paused) {
+            return w.broken.is_some();
+        }
+        if !w.venue.copies.is_empty() || w.now < HORIZON && !w.quiet() {
+            return false;
+        }
         let mut actions = Vec::new();
         self.next_actions(w, &mut actions);
         actions.is_empty()

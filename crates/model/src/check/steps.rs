@@ -185,7 +185,13 @@ impl Check {
     /// The one durable commit before the first send.
     fn begin(&self, w: &mut World, b: u8) {
         let declared = w.journal.page.halts.iter().any(HaltCause::needs_person);
-        if declared || w.now >= TTL || w.row().is_some() {
+        if w.row().is_some() {
+            // Another process was first: the strategy is handed its order.
+            self.recover(w, b);
+            return;
+        }
+        let fenced = w.journal.leader != b && self.lie != Some(Lie::NoCas);
+        if declared || fenced || w.now >= TTL {
             bot(w, b).mode = Mode::Rest;
             return;
         }
@@ -456,7 +462,10 @@ impl Check {
         if let Some(row) = w.row().cloned() {
             let record = &row.record;
             let attempt = record.attempt(u32::from(no));
-            if attempt.is_some_and(|attempt| attempt.revocation != RevocationState::None) {
+            let revoking =
+                attempt.is_some_and(|attempt| attempt.revocation != RevocationState::None);
+            // That lie marks what nobody asked for.
+            if revoking && self.lie != Some(Lie::UsedForAll) {
                 w.broken = Some(Promise::RevocationEndsReplay);
             }
             if record.admitted() {
@@ -586,17 +595,12 @@ impl Check {
         let bot = bot(w, b);
         bot.looked = found.is_empty();
         bot.mode = Mode::Decide(if found.is_empty() {
-            let ended = if self.lie == Some(Lie::EndedAtBegin) {
-                begun
-            } else {
-                now
-            };
             let begun = if self.lie == Some(Lie::BegunAtEnd) {
                 now
             } else {
                 begun
             };
-            Seen::Absent { begun, ended }
+            Seen::Absent { begun, ended: now }
         } else {
             Seen::Found(found)
         });

@@ -133,11 +133,11 @@ impl Venue {
                     FenceKind::None | FenceKind::Engine => 0,
                     FenceKind::GateAndDrain => DRAIN,
                     // The drain is only assumed: it may take as long as the watch still sees it.
-                    FenceKind::Gate => DRAIN + WATCH,
+                    FenceKind::Gate => DRAIN + WATCH + 1,
                 };
                 now >= since + longest
             }
-            Place::Wire => copy.doubled.is_some_and(|since| now >= since + WATCH),
+            Place::Wire => copy.doubled.is_some_and(|since| now + LAG >= since + WATCH),
         })
     }
 

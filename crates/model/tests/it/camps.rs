@@ -1,41 +1,59 @@
-//! Every kind of venue.
+//! Every kind of venue, with everything that may go wrong at any step.
 
-use surefill_model::check::{Budget, Camp, Check};
+use surefill_model::check::{Camp, Check, Report, Scenario, check_all, table};
 
-#[test]
-fn probe() {
-    let b = |f: &str| -> u8 {
-        std::env::var(f)
-            .ok()
-            .and_then(|v| v.parse().ok())
-            .unwrap_or(0)
-    };
-    let budget = Budget {
-        faults: b("F"),
-        crashes: b("C"),
-        doubles: b("D"),
-        refusals: b("R"),
-        trades: b("T"),
-        cancels: b("X"),
-        halts: b("H"),
-        pushes: b("P"),
-        slow: b("S"),
-        pauses: b("Z"),
-        takeovers: b("O"),
-    };
-    let from = b("FROM") as usize;
-    let n = b("N").max(1) as usize;
-    for camp in Camp::all().into_iter().skip(from).take(n) {
-        let t = std::time::Instant::now();
-        let report = Check::new(camp, budget).run(20_000_000);
-        println!("{camp}: {} states, {:?}", report.states, t.elapsed());
-        for found in report.found {
-            println!("  {:?}", found.promise);
-            if b("V") > 0 {
-                for line in found.script {
-                    println!("    {line}");
-                }
+/// Fewer states than this and the model has lost a dimension.
+const STATES: usize = 1_000_000;
+
+fn judge(reports: &[(Camp, Scenario, Report)]) -> usize {
+    let mut broken = 0;
+    for (camp, scenario, report) in reports {
+        for found in &report.found {
+            broken += 1;
+            println!("{scenario}, {camp}: {:?}", found.promise);
+            if broken <= 3 {
+                println!("  {}", found.script.join("\n  "));
             }
         }
     }
+    let states = reports.iter().map(|(.., report)| report.states).sum();
+    let cut = reports.iter().filter(|(.., report)| report.cut).count();
+    println!(
+        "{} checks, {states} states, {cut} checks cut",
+        reports.len()
+    );
+    assert_eq!(broken, 0, "broken promises");
+    states
+}
+
+#[test]
+fn every_camp_keeps_every_promise_and_the_table_says_so() {
+    let reports = check_all(&Scenario::TABLE, 0, 2, Scenario::LIMIT, |_, _, _| {});
+    let states = judge(&reports);
+    assert!(states >= STATES, "{states}");
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guarantees.md");
+    let text = std::fs::read_to_string(document).unwrap();
+    let fresh = table::written(&text, &table::table(&reports)).expect("the marked section");
+    if std::env::var_os("SUREFILL_WRITE_TABLE").is_some() {
+        std::fs::write(document, &fresh).unwrap();
+        return;
+    }
+    assert_eq!(
+        text, fresh,
+        "SUREFILL_WRITE_TABLE=1 cargo test -p surefill-model --test it table"
+    );
+}
+
+#[test]
+fn orders_that_trade_and_cancels_keep_every_promise() {
+    let mut reports = Vec::new();
+    for camp in Camp::all() {
+        for scenario in [Scenario::Lists, Scenario::Cancel] {
+            if camp.duplicate == surefill_core::DuplicateRule::Accepted {
+                let report = Check::new(camp, scenario.budget(0)).run(Scenario::LIMIT);
+                reports.push((camp, scenario, report));
+            }
+        }
+    }
+    judge(&reports);
 }

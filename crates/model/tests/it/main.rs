@@ -8,3 +8,4 @@
 )]
 
 mod camps;
+mod guards;

@@ -1,0 +1,252 @@
+//! Each guard taken out by a part that lies: the checker finds what the guard is for, and shows the way there.
+
+use surefill_core::DuplicateRule;
+use surefill_model::check::{Budget, Camp, Check, FenceKind, Lie, Promise};
+
+/// No more generated worlds than this for a lie, and for its honest twin.
+const LIMIT: usize = 3_000_000;
+const TWIN: usize = 25_000;
+
+const FAULT: Budget = Budget {
+    faults: 1,
+    crashes: 0,
+    doubles: 0,
+    refusals: 0,
+    trades: 0,
+    cancels: 0,
+    halts: 0,
+    pushes: 0,
+    slow: 0,
+    pauses: 0,
+    takeovers: 0,
+};
+const CRASH: Budget = Budget {
+    crashes: 1,
+    ..FAULT
+};
+const UNIQUE: Camp = Camp {
+    duplicate: DuplicateRule::RefusedForever,
+    ..Camp::PLAIN
+};
+const GATE: Camp = Camp {
+    fence: FenceKind::Gate,
+    ..Camp::PLAIN
+};
+
+/// Checks with and without the lie, and prints the way to the broken promise.
+fn found_out(lie: Lie, promise: Promise, camp: Camp, budget: Budget) {
+    caught(lie, promise, || Check::new(camp, budget));
+}
+
+fn caught(lie: Lie, promise: Promise, check: impl Fn() -> Check) {
+    let report = check().lying(lie).only(promise).run(LIMIT);
+    let found = report.found.first().unwrap_or_else(|| {
+        panic!(
+            "{lie:?} is not found out in {} states, cut {}",
+            report.states, report.cut
+        )
+    });
+    println!(
+        "{lie:?} breaks {:?} after {} steps, {} states:\n  {}",
+        found.promise,
+        found.script.len(),
+        report.states,
+        found.script.join("\n  ")
+    );
+    assert_eq!(found.promise, promise);
+    let honest = check().run(TWIN);
+    assert!(honest.found.is_empty(), "without the lie: {honest:#?}");
+}
+
+#[test]
+fn no_persistence_before_the_send() {
+    found_out(Lie::AttemptLazy, Promise::AtMostOne, Camp::PLAIN, CRASH);
+}
+
+#[test]
+fn no_wait_for_the_fence() {
+    found_out(Lie::FenceEarly, Promise::AtMostOne, Camp::PLAIN, FAULT);
+}
+
+#[test]
+fn the_drain_left_out() {
+    found_out(Lie::NoDrain, Promise::AtMostOne, Camp::PLAIN, FAULT);
+}
+
+const LISTS: Budget = Budget {
+    trades: 1,
+    slow: 1,
+    ..FAULT
+};
+
+#[test]
+fn the_time_of_the_answer_instead_of_the_begin() {
+    found_out(Lie::BegunAtEnd, Promise::AtMostOne, Camp::PLAIN, LISTS);
+}
+
+#[test]
+fn one_round_instead_of_two() {
+    found_out(Lie::OneRound, Promise::AtMostOne, Camp::PLAIN, LISTS);
+}
+
+#[test]
+fn retention_unchecked() {
+    let budget = Budget { trades: 1, ..CRASH };
+    let check = || Check::new(Camp::PLAIN, budget);
+    let report = check()
+        .lying(Lie::LongRetention)
+        .kept(3)
+        .only(Promise::AtMostOne)
+        .run(LIMIT);
+    let found = report.found.first().expect("found out");
+    println!("{}", found.script.join("\n"));
+    let honest = check().run(TWIN);
+    assert!(honest.found.is_empty(), "without the lie: {honest:#?}");
+}
+
+#[test]
+fn the_refusal_of_a_replay_believed() {
+    let camp = Camp {
+        replayable: true,
+        ..Camp::PLAIN
+    };
+    let budget = Budget {
+        refusals: 1,
+        ..FAULT
+    };
+    found_out(Lie::AlwaysFirst, Promise::RejectedIsFinal, camp, budget);
+}
+
+#[test]
+fn a_refusal_of_attempt_2_that_ends_attempt_1() {
+    let camp = Camp {
+        fence: FenceKind::None,
+        ..UNIQUE
+    };
+    let budget = Budget {
+        refusals: 1,
+        ..FAULT
+    };
+    found_out(Lie::RefusalForAll, Promise::RejectedIsFinal, camp, budget);
+}
+
+#[test]
+fn a_unique_id_taken_as_proof_of_absence() {
+    let budget = Budget {
+        refusals: 1,
+        ..FAULT
+    };
+    found_out(Lie::IdIsProof, Promise::RejectedIsFinal, UNIQUE, budget);
+}
+
+#[test]
+fn used_counted_for_the_order_instead_of_the_attempt() {
+    let camp = Camp {
+        fence: FenceKind::None,
+        revocable: true,
+        ..Camp::PLAIN
+    };
+    let budget = Budget { faults: 3, ..FAULT };
+    found_out(Lie::UsedForAll, Promise::RejectedIsFinal, camp, budget);
+}
+
+#[test]
+fn a_new_attempt_after_not_taken_of_a_doubled_request() {
+    let camp = Camp {
+        replayable: true,
+        uses_up: true,
+        ..Camp::PLAIN
+    };
+    let budget = Budget {
+        doubles: 1,
+        ..FAULT
+    };
+    caught(Lie::MemoryDenied, Promise::AtMostOne, || {
+        Check::new(camp, budget)
+    });
+}
+
+#[test]
+fn a_claim_kept_over_a_crash() {
+    found_out(Lie::ClaimKept, Promise::ExactlyOne, Camp::PLAIN, CRASH);
+}
+
+#[test]
+fn fills_of_closed_orders_not_asked_for() {
+    let budget = Budget { trades: 2, ..FAULT };
+    found_out(Lie::NoSweep, Promise::NothingLost, Camp::PLAIN, budget);
+}
+
+#[test]
+fn a_cancel_that_does_not_stop_a_create() {
+    let budget = Budget {
+        cancels: 1,
+        ..CRASH
+    };
+    found_out(
+        Lie::CancelLost,
+        Promise::CancelEndsSends,
+        Camp::PLAIN,
+        budget,
+    );
+}
+
+#[test]
+fn the_own_revocation_read_as_landed() {
+    let camp = Camp {
+        revocable: true,
+        ..Camp::PLAIN
+    };
+    let budget = Budget { faults: 2, ..FAULT };
+    found_out(Lie::UsedIsOrder, Promise::VenueWord, camp, budget);
+}
+
+#[test]
+fn a_halt_written_lazily() {
+    let budget = Budget { halts: 1, ..CRASH };
+    found_out(Lie::HaltLazy, Promise::HaltHolds, Camp::PLAIN, budget);
+}
+
+#[test]
+fn a_halt_tested_before_the_commit_only() {
+    let budget = Budget { halts: 1, ..FAULT };
+    found_out(Lie::HaltNotTested, Promise::HaltHolds, Camp::PLAIN, budget);
+}
+
+#[test]
+fn rejected_told_before_it_is_durable() {
+    let budget = Budget {
+        refusals: 1,
+        ..CRASH
+    };
+    found_out(
+        Lie::RejectedLazy,
+        Promise::NothingAfterRejected,
+        Camp::PLAIN,
+        budget,
+    );
+}
+
+#[test]
+fn a_watch_forgotten_over_a_crash() {
+    found_out(Lie::WatchLost, Promise::InTheIndex, GATE, CRASH);
+}
+
+#[test]
+fn a_watch_of_no_length() {
+    found_out(Lie::NoWatch, Promise::InTheIndex, GATE, FAULT);
+}
+
+#[test]
+fn no_compare_and_set() {
+    let budget = Budget {
+        pauses: 1,
+        takeovers: 1,
+        ..FAULT
+    };
+    let report = Check::new(Camp::PLAIN, budget).lying(Lie::NoCas).run(LIMIT);
+    let found = report.found.first().expect("found out");
+    println!("{:?}:\n  {}", found.promise, found.script.join("\n  "));
+    let honest = Check::new(Camp::PLAIN, budget).run(TWIN);
+    assert!(honest.found.is_empty(), "without the lie: {honest:#?}");
+}
