@@ -79,17 +79,7 @@ pub(crate) enum Command {
     /// Lift every halt of exactly this scope: somebody looked.
     Resume(HaltArgs),
     /// Find out by trying what a venue does with duplicates, replays and late requests. Never on a mainnet.
-    Probe {
-        /// A venue's name in the configuration.
-        #[arg(value_name = "V")]
-        venue: String,
-        /// The symbol to try with.
-        #[arg(long, value_name = "S")]
-        symbol: Option<String>,
-        /// Yes, place orders on this testnet.
-        #[arg(long)]
-        yes: bool,
-    },
+    Probe(ProbeArgs),
     /// Recompute every case of a file of test vectors.
     Vectors {
         /// A kind of venue, or `ids`.
@@ -120,6 +110,23 @@ pub(crate) enum Command {
         /// Of this command only.
         command: Option<String>,
     },
+}
+
+/// What is probed.
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArgs {
+    /// A venue's name in the configuration.
+    #[arg(value_name = "V")]
+    pub(crate) venue: String,
+    /// The symbol to try with.
+    #[arg(long, value_name = "S")]
+    pub(crate) symbol: Option<String>,
+    /// A price at which a buy rests. Searched for where it is left out.
+    #[arg(long, value_name = "P")]
+    pub(crate) price: Option<Px>,
+    /// Yes, place orders on this testnet. Without it a terminal is asked.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 /// What is placed.

@@ -1,6 +1,7 @@
 //! What went wrong, in words, and the exit code that says it to a script.
 
 use surefill_core::{CancelError, HaltCause, PlaceError, RecoverError, StoreError, VenueError};
+use surefill_probe::ProbeError;
 
 use crate::config::ConfigError;
 
@@ -150,6 +151,27 @@ impl From<PlaceError> for Failure {
             PlaceError::Undecided(_) | PlaceError::ShuttingDown | _ => Exit::NotKnown,
         };
         Self::new(exit, error.to_string())
+    }
+}
+
+impl From<ProbeError> for Failure {
+    fn from(error: ProbeError) -> Self {
+        let exit = match &error {
+            ProbeError::Venue(error) => venue_exit(error),
+            ProbeError::Control(_) => Exit::Unreachable,
+            // Something is left that a person has to look at.
+            ProbeError::NotCleaned { .. } => Exit::CheckFailed,
+            ProbeError::Inconclusive(_) | ProbeError::Stopped => Exit::NotKnown,
+            ProbeError::Journal(_) => Exit::Journal,
+            ProbeError::Mainnet(_)
+            | ProbeError::NotConfirmed(_)
+            | ProbeError::NoSimulator
+            | ProbeError::NotListed(_)
+            | ProbeError::Prepare(_)
+            | ProbeError::NoRest(_)
+            | _ => Exit::Usage,
+        };
+        Self::new(exit, chain(&error))
     }
 }
 

@@ -47,9 +47,7 @@ async fn said(cli: Cli) -> Result<Said, Failure> {
         Command::Halts => halts::run(&config()?),
         Command::Halt(args) => halt::halt(&config()?, args, &Stop::listen()?).await,
         Command::Resume(args) => halt::resume(&config()?, args, &Stop::listen()?).await,
-        Command::Probe { venue, symbol, yes } => {
-            probe::run(&config()?, venue, symbol.as_deref(), *yes).await
-        }
+        Command::Probe(args) => probe::run(&config()?, args, &Stop::listen()?).await,
         Command::Vectors { kind, file } => vectors::run(kind, file),
         Command::Doctor { venue } => doctor::run(&config()?, venue.as_deref()).await,
         #[cfg(feature = "sim")]

@@ -15,6 +15,8 @@ mod beside;
 mod doctor;
 mod orders;
 mod papers;
+mod probe;
 mod secrets;
 mod signals;
 mod simulator;
+mod vectors;
