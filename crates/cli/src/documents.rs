@@ -41,7 +41,13 @@ pub(crate) struct OrderDoc {
 impl OrderDoc {
     /// An order of the journal.
     pub(crate) fn of(row: &OrderRecord) -> Self {
-        let (Amount::Base(qty) | Amount::Quote(qty)) = row.intent.amount;
+        let (Amount::Base(asked) | Amount::Quote(asked)) = row.intent.amount;
+        // An amended order has the terms that the venue has shown last.
+        let terms = row.terms();
+        let qty = terms.map_or(asked, |terms| terms.order_qty);
+        let price = terms
+            .map(|terms| terms.price)
+            .or_else(|| row.intent.ord_type.price());
         let decision = &row.intent.decision;
         let key = row
             .attempts
@@ -55,7 +61,7 @@ impl OrderDoc {
             symbol: Some(row.symbol().to_string()),
             side: Some(row.intent.side.as_str()),
             order_qty: Some(qty.to_string()),
-            price: row.intent.ord_type.price().map(|price| price.to_string()),
+            price: price.map(|price| price.to_string()),
             state: row.state.as_str(),
             reason: row.reason.as_ref().map(ToString::to_string),
             order_id: row.order_id().map(ToString::to_string),
