@@ -87,10 +87,15 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(Order::Job(Box::new(Ask::new(sync, work, reply))))?;
-        // The writer took the job and is gone: what it had begun may be on disk.
-        answer
-            .await
-            .map_err(|lost| StoreError::Commit(lost.into()))?
+        let answer = answer.await;
+        answer.unwrap_or_else(|lost| {
+            // A writer that ended in order has answered all that it had begun.
+            if self.shared.0.counts.ended.load(Ordering::Acquire) {
+                return Err(StoreError::Closed);
+            }
+            // It is gone otherwise: what it had begun may be on disk.
+            Err(StoreError::Commit(lost.into()))
+        })
     }
 
     fn send(&self, order: Order) -> Result<(), StoreError> {

@@ -168,3 +168,15 @@ async fn a_lock_that_is_held_holds_up_a_group_once() {
     let begun = store.begin(Draft::new(1).begin()).await.unwrap();
     assert!(matches!(begun, Begun::Inserted(_)), "{begun:?}");
 }
+
+/// What comes between the end of the writer and the end of its queue was never begun: nobody is told that it may be on disk.
+#[tokio::test]
+async fn what_comes_right_after_the_close_finds_it_closed() {
+    let dir = TempDir::new().unwrap();
+    for n in 0..300 {
+        let store = SqliteStore::open(dir.path().join(format!("{}.db", n % 3))).unwrap();
+        store.close().await.unwrap();
+        let begun = store.begin(Draft::new(1000 + n).begin()).await;
+        assert!(matches!(begun, Err(StoreError::Closed)), "{begun:?}");
+    }
+}
