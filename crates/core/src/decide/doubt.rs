@@ -29,9 +29,28 @@ impl Case<'_> {
                 after: Duration::ZERO,
             };
         }
-        if self.order.cancel_requested && self.pursuit.cancel_due(&self) {
+        let step = self.verdict(rounds);
+        // A cancel goes out where there is nothing else to do but wait: one that comes first would, where looks are slow, put off the
+        // end or the halt for ever.
+        let cancels = match step {
+            Step::LookAgain { .. } => self.pursuit.cancel_due(&self),
+            // What may be there is canceled before bytes are sent to land.
+            Step::Replay { .. } => self.pursuit.last_cancel.is_none(),
+            Step::Advance(_)
+            | Step::Wait { .. }
+            | Step::NewAttempt
+            | Step::Revoke { .. }
+            | Step::Cancel
+            | Step::Halt { .. }
+            | Step::Nothing => false,
+        };
+        if cancels && self.order.cancel_requested {
             return Step::Cancel;
         }
+        step
+    }
+
+    fn verdict(self, rounds: Rounds) -> Step {
         if self.seen_before() {
             return self.lost(rounds);
         }

@@ -827,6 +827,21 @@ fn used_carries_a_new_attempt_only_after_absence() {
     }
 }
 
+/// Each look comes when a cancel is due again: the end must come all the same.
+#[test]
+fn cancels_do_not_put_off_the_end_where_looks_are_slow() {
+    let mut bench = doubt(PLAIN, intent());
+    bench.ask_cancel();
+    let mut now = T0;
+    for _ in 0..20 {
+        now += LAG;
+        if bench.absent_at(now) == Step::Cancel {
+            bench.see(&Observation::CancelAnswer(&CancelOutcome::NotOpen));
+        }
+    }
+    assert_eq!(bench.state(), OrdState::Canceled);
+}
+
 /// The first round that counts sets the wait for the second: a lag, not the backoff of looks before it.
 #[test]
 fn the_second_round_follows_the_first_that_counts_by_a_lag() {

@@ -2,7 +2,7 @@
 
 use surefill_core::DuplicateRule;
 
-use super::camp::{DRAIN, LAG, Tick, WATCH, WINDOW};
+use super::camp::{DRAIN, HORIZON, LAG, Tick, WATCH, WINDOW};
 use super::{Camp, FenceKind};
 
 /// Fills of orders, one bit each: order × 4 + fill.
@@ -137,7 +137,11 @@ impl Venue {
                 };
                 now >= since + longest
             }
-            Place::Wire => copy.doubled.is_some_and(|since| now + LAG >= since + WATCH),
+            // What no fence stops comes early enough that its discovery is still seen.
+            Place::Wire => {
+                let last = camp.fence == FenceKind::None && now + 6 >= HORIZON;
+                last || copy.doubled.is_some_and(|since| now + LAG >= since + WATCH)
+            }
         })
     }
 
