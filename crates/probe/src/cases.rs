@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use surefill_core::{Amount, Attempt, ClOrdId, NotSent, OrderId, OrderIntent, Side, Submission};
+use surefill_core::{
+    Amount, Attempt, ClOrdId, Fence, NotSent, OrderId, OrderIntent, Side, Submission,
+};
 use tokio::time::sleep;
 
 use crate::bench::Bench;
@@ -13,6 +15,10 @@ use crate::{Duplicate, ProbeError, Replay, Reuse};
 
 /// How often a case is begun anew whose second send was lost, or came too late.
 const TRIES: u32 = 4;
+
+/// How often in a row nothing comes of a second send, past its fence, while an order under a new id comes through right after, until that
+/// counts as a refusal in words that the adapter does not know.
+const SILENT: u32 = 2;
 
 /// What became of a second send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +92,10 @@ impl Bench {
             | Submission::NotTaken { .. }
             | Submission::NotSent(_) => self.patience(),
         };
-        let another = |seen: &Seen| seen.0.keys().any(|id| !before.contains(id));
+        let another = |seen: &Seen| {
+            let mut orders = seen.0.iter().filter(|(_, one)| !one.is_refused());
+            orders.any(|(id, _)| !before.contains(id))
+        };
         let seen = self.watch(id, patience, another).await?;
         if another(&seen) {
             return Ok(Some(Second::Another));
@@ -108,23 +117,52 @@ impl Bench {
     }
 
     /// The same id under a new signature, beside the orders `before`; then all are ended.
+    ///
+    /// A venue may refuse in words that its adapter does not know, which is doubt and looks like a request that was lost. They are told apart
+    /// by orders under new ids in between, which are not refused and would be lost as well.
     async fn again(
         &self,
         id: &ClOrdId,
         intent: &OrderIntent,
         before: &BTreeSet<OrderId>,
     ) -> Result<Second, ProbeError> {
+        let mut silent = 0;
         for _ in 0..TRIES {
             // Another instant, so that it is another request.
             sleep(std::time::Duration::from_millis(2)).await;
-            let (_, answer) = self.submit(id, intent).await?;
+            let (attempt, answer) = self.submit(id, intent).await?;
             if let Some(second) = self.second(id, before, &answer).await? {
                 self.end(id).await?;
                 return Ok(second);
             }
+            let fenced = matches!(attempt.fence, Fence::Clock(_));
+            let doubt = matches!(answer, Submission::Unknown(_));
+            silent = match fenced && doubt && self.comes_through(intent).await? {
+                true => silent + 1,
+                false => 0,
+            };
+            if silent == SILENT {
+                self.end(id).await?;
+                return Ok(Second::Refused);
+            }
         }
         let why = "every second send of an id was lost";
         Err(ProbeError::Inconclusive(why.to_owned()))
+    }
+
+    /// Whether an order of these terms under a new id is acked and shown.
+    async fn comes_through(&self, intent: &OrderIntent) -> Result<bool, ProbeError> {
+        let decision = self.decision()?;
+        let intent = OrderIntent {
+            decision,
+            ..intent.clone()
+        };
+        let id = self.id(&intent);
+        let (_, answer) = self.submit(&id, &intent).await?;
+        let patience = self.until_quiet()?;
+        let seen = self.watch(&id, patience, Seen::any_open).await?;
+        self.end(&id).await?;
+        Ok(matches!(answer, Submission::Acked(_)) && seen.any_open())
     }
 
     /// The same id while the first order is open.
@@ -169,15 +207,15 @@ impl Bench {
                 Err(ProbeError::Prepare(_)) => continue,
                 Err(error) => return Err(error),
             };
-            let there = |seen: &Seen| !seen.0.is_empty();
+            // Some venues keep a record of what they refused, with an order id.
+            let there = |seen: &Seen| !seen.all_refused();
             let seen = self.watch(&id, self.patience(), there).await?;
             if there(&seen) || !matches!(answer, Submission::Rejected(_)) {
                 self.end(&id).await?;
                 continue;
             }
-            let second = self
-                .again(&id, &self.resting(terms)?, &BTreeSet::new())
-                .await?;
+            let again = self.resting(terms)?;
+            let second = self.again(&id, &again, &seen.ids()).await?;
             return Ok(reuse(second));
         }
         Ok(Reuse::NotTested)

@@ -15,6 +15,18 @@ pub(crate) struct Shown {
     pub(crate) cum_qty: Qty,
 }
 
+impl Shown {
+    /// A record of a refusal, which was never an order.
+    pub(crate) fn is_refused(&self) -> bool {
+        match self.status {
+            OrdStatus::Rejected => self.cum_qty.is_zero(),
+            OrdStatus::Open | OrdStatus::NotShown | OrdStatus::Filled | OrdStatus::Canceled => {
+                false
+            }
+        }
+    }
+}
+
 /// The orders under one id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen(pub(crate) BTreeMap<OrderId, Shown>);
@@ -35,6 +47,11 @@ impl Seen {
             OrdStatus::Open | OrdStatus::NotShown => false,
         };
         !self.0.is_empty() && self.0.values().all(ended)
+    }
+
+    /// There is none, or the venue says of each that it was refused.
+    pub(crate) fn all_refused(&self) -> bool {
+        self.0.values().all(Shown::is_refused)
     }
 
     pub(crate) fn filled(&self) -> Qty {

@@ -22,14 +22,15 @@ fn bench() -> Bench {
     bench
 }
 
+fn is_open(order: &Value) -> bool {
+    let status = order["status"].as_str().unwrap();
+    !["filled", "canceled", "rejected"].contains(&status)
+}
+
 /// Nothing is open, no position is left, and no fault waits.
 pub(crate) fn is_clean(sim: &Sim) {
     for order in sim.orders() {
-        let status = order["status"].as_str().unwrap();
-        assert!(
-            ["filled", "canceled", "rejected"].contains(&status),
-            "left: {order}"
-        );
+        assert!(!is_open(&order), "left: {order}");
     }
     let positions = sim.control("GET", "/positions", &Value::Null);
     for position in positions.as_array().unwrap() {
@@ -38,7 +39,7 @@ pub(crate) fn is_clean(sim: &Sim) {
     assert_eq!(sim.control("GET", "/faults", &Value::Null), json!([]));
 }
 
-fn creates(sim: &Sim) -> usize {
+pub(crate) fn creates(sim: &Sim) -> usize {
     let requests = sim.control("GET", "/requests", &Value::Null);
     let requests = requests.as_array().unwrap().iter();
     requests.filter(|request| request["op"] == "create").count()
@@ -209,11 +210,8 @@ fn no_bot_is_at_work_meanwhile() {
     bench.json(&["recover"]).with(6);
     let said = ended(&mut child);
     assert_eq!(said.with(0)["agrees"], true);
-    let open = bench.sim.orders();
-    let open: Vec<_> = open
-        .iter()
-        .filter(|order| order["status"] == "open")
-        .collect();
+    let orders = bench.sim.orders();
+    let open: Vec<_> = orders.iter().filter(|order| is_open(order)).collect();
     assert_eq!(open.len(), 1, "{open:?}");
     // Nothing of it is taken for an order that the journal has lost.
     bench.json(&["recover"]).with(0);
