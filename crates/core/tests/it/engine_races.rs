@@ -445,3 +445,36 @@ async fn a_cancel_in_doubt_lands_the_bytes_where_the_intent_says_so() {
     let held = venue.held();
     assert_eq!((held.len(), held[0].status), (1, OrdStatus::Canceled));
 }
+
+#[tokio::test]
+async fn an_amend_is_refused_when_doubt_came_up_while_it_was_checked() {
+    let profile = VenueProfile {
+        amend: AmendRule::KeepsIds,
+        ..profile()
+    };
+    let window = Duration::from_millis(300);
+    let script = [Do::Ack, Do::AnswerLost];
+    let (store, venue) = (
+        MemoryStore::default(),
+        FakeVenue::with(script, profile, window),
+    );
+    let (engine, _) = start(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    let id = placed.order().id();
+    let go_on = Arc::new(Notify::new());
+    *venue.0.facts_wait.lock().unwrap() = Some(Arc::clone(&go_on));
+    let amend = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.amend(id, Some(qty("0.06")), None).await }
+    });
+    until(async || venue.0.facts_asked.load(Ordering::Acquire) == 1).await;
+    venue.0.lookups_fail.store(true, Ordering::Release);
+    let other = within(engine.place(intent(&venue, "t"))).await.unwrap();
+    assert!(matches!(other, Placement::Unknown(_)), "{other:?}");
+    go_on.notify_one();
+    let error = within(amend).await.unwrap().unwrap_err();
+    assert!(matches!(error, AmendError::Doubt { .. }), "{error:?}");
+    let row = store.order(id).await.unwrap().unwrap();
+    assert_eq!(row.amends, [], "nothing was asked");
+    referee(&venue).await;
+}
