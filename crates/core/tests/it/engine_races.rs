@@ -8,7 +8,7 @@ use surefill_core::*;
 use tokio::sync::Notify;
 
 use crate::engine::{intent, qty, referee, start, until, within};
-use crate::fake_venue::{Do, FakeVenue, profile};
+use crate::fake_venue::{Do, FakeVenue, Held, profile};
 use crate::flaky_store::FlakyStore;
 
 async fn start_over(store: &FlakyStore, venue: &FakeVenue) -> Engine {
@@ -476,5 +476,23 @@ async fn an_amend_is_refused_when_doubt_came_up_while_it_was_checked() {
     assert!(matches!(error, AmendError::Doubt { .. }), "{error:?}");
     let row = store.order(id).await.unwrap().unwrap();
     assert_eq!(row.amends, [], "nothing was asked");
+    referee(&venue).await;
+}
+
+#[tokio::test]
+async fn cancels_that_go_out_together_do_not_wait_for_a_caller_that_looks_elsewhere() {
+    let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
+    let (engine, _) = start(&store, &venue).await;
+    for strategy in ["a", "b", "c"] {
+        let placed = within(engine.place(intent(&venue, strategy))).await;
+        assert!(matches!(placed, Ok(Placement::Live(_))), "{placed:?}");
+    }
+    let scope = Scope::venue("v");
+    let mut all = Box::pin(engine.cancel_all(&scope));
+    assert!(futures_util::FutureExt::now_or_never(&mut all).is_none());
+    // Held, and not polled again.
+    let canceled = |held: &Held| held.status == OrdStatus::Canceled;
+    until(async || venue.held().iter().all(canceled)).await;
+    assert_eq!(within(all).await.unwrap().len(), 3);
     referee(&venue).await;
 }
