@@ -496,3 +496,22 @@ async fn cancels_that_go_out_together_do_not_wait_for_a_caller_that_looks_elsewh
     assert_eq!(within(all).await.unwrap().len(), 3);
     referee(&venue).await;
 }
+
+#[tokio::test]
+async fn a_cancel_that_was_asked_goes_on_when_the_journal_closes() {
+    let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
+    let (engine, _) = start(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    venue.0.cancels_lost.store(true, Ordering::Release);
+    let row = within(engine.cancel(placed.order().id())).await.unwrap();
+    assert!(row.cancel_requested);
+    until(async || venue.0.cancels.load(Ordering::Acquire) > 0).await;
+    store.close().await.unwrap();
+    // What the driver hears now cannot be journaled.
+    venue.fill("0.01", "e1");
+    let lookups = venue.0.lookups.load(Ordering::Acquire);
+    until(async || venue.0.lookups.load(Ordering::Acquire) > lookups + 1).await;
+    venue.0.cancels_lost.store(false, Ordering::Release);
+    until(async || venue.held()[0].status == OrdStatus::Canceled).await;
+    referee(&venue).await;
+}
