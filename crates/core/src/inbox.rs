@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ClOrdId, Halt, Scope, VenueTime};
+use crate::{ClOrdId, Halt, HaltCause, Scope, VenueTime};
 
 /// What an operator wants of the engine that holds the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub enum Request {
         /// When it was asked, for an engine that has not heard the venue's time.
         at: VenueTime,
     },
-    /// Lift every halt of exactly this scope.
+    /// Lift the halts of exactly this scope that were in force when it was posted. What is declared later, nobody has looked at.
     Resume {
         /// What it covers.
         scope: Scope,
@@ -29,6 +29,9 @@ pub enum Request {
         reason: Box<str>,
         /// When it was asked, for an engine that has not heard the venue's time.
         at: VenueTime,
+        /// What it lifts; the inbox fills this in, whatever is given.
+        #[serde(default)]
+        seen: SeenHalts,
     },
     /// Cancel an order.
     Cancel {
@@ -43,6 +46,39 @@ pub enum Request {
     /// What this version cannot read: a later one wrote it.
     #[serde(skip)]
     Unreadable,
+}
+
+/// What a resume lifts: the halts of its scope as they were when it was posted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenHalts {
+    /// Those in force.
+    pub halts: Vec<Halt>,
+    /// One was asked through the inbox before, and not done yet: it is lifted, too.
+    pub waiting: bool,
+}
+
+impl SeenHalts {
+    /// Whether the halt is one of them.
+    pub fn has(&self, halt: &Halt) -> bool {
+        self.halts.contains(halt) || (self.waiting && halt.cause == HaltCause::Asked)
+    }
+}
+
+impl Request {
+    /// The request as an inbox keeps it, beside the halts in force and the requests that wait.
+    #[must_use]
+    pub fn posted(&self, halts: &[Halt], before: &[Requested]) -> Self {
+        let mut request = self.clone();
+        if let Self::Resume { scope, seen, .. } = &mut request {
+            let here = halts.iter().filter(|halt| halt.scope == *scope);
+            let asks = |requested: &Requested| matches!(&requested.request, Self::Halt { scope: other, .. } if *other == *scope);
+            *seen = SeenHalts {
+                halts: here.cloned().collect(),
+                waiting: before.iter().any(asks),
+            };
+        }
+        request
+    }
 }
 
 /// A request that waits, with the number by which it is answered.
@@ -60,7 +96,7 @@ pub struct Requested {
 pub enum Answer {
     /// The scope is halted, durably.
     Halted,
-    /// These halts are lifted.
+    /// These halts are lifted; others of the scope were declared after the request.
     Resumed {
         /// In the order in which they were declared.
         lifted: Vec<Halt>,

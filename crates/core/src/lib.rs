@@ -47,7 +47,7 @@ pub use engine::{
 };
 pub use fill::{Fill, Settlement};
 pub use halt::{Halt, HaltCause, Lacking, Scope, ScopeError};
-pub use inbox::{Answer, Request, Requested};
+pub use inbox::{Answer, Request, Requested, SeenHalts};
 pub use intent::{
     Amount, Decision, GiveUp, OrdType, OrderIntent, Params, Resubmit, Side, TermsDigest,
     TimeInForce, VenueParams,

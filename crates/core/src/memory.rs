@@ -139,7 +139,8 @@ impl MemoryStore {
     /// [`StoreError::Closed`].
     pub fn post(&self, request: &Request) -> Result<i64, StoreError> {
         self.commit(Durability::Sync, |tables, _| {
-            tables.inbox.push((request.clone(), None));
+            let request = request.posted(&tables.halts, &tables.requests());
+            tables.inbox.push((request, None));
             Ok(number(tables.inbox.len()))
         })
     }
@@ -274,6 +275,17 @@ impl Tables {
                 undos.push(Undo::OrderId(at));
             }
         }
+    }
+
+    fn requests(&self) -> Vec<Requested> {
+        let waiting = self.inbox.iter().zip(1..);
+        waiting
+            .filter(|((_, answer), _)| answer.is_none())
+            .map(|((request, _), n)| Requested {
+                n,
+                request: request.clone(),
+            })
+            .collect()
     }
 
     /// Whether the request has no answer yet.
@@ -558,16 +570,7 @@ impl Store for MemoryStore {
     }
 
     async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
-        self.with(|tables| {
-            let waiting = tables.inbox.iter().zip(1..);
-            waiting
-                .filter(|((_, answer), _)| answer.is_none())
-                .map(|((request, _), n)| Requested {
-                    n,
-                    request: request.clone(),
-                })
-                .collect()
-        })
+        self.with(Tables::requests)
     }
 
     async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {

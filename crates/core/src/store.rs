@@ -8,8 +8,8 @@ use async_trait::async_trait;
 
 use crate::{
     AccountId, Alias, Answer, Attempt, AttemptNo, Change, ChangeError, ClOrdId, Durability, Fill,
-    Halt, HaltCause, Key, NonceScope, OrdState, OrderId, OrderRecord, Requested, Scope, Strategy,
-    Symbol, Transition, VenueTime,
+    Halt, HaltCause, Key, NonceScope, OrdState, OrderId, OrderRecord, Requested, Scope, SeenHalts,
+    Strategy, Symbol, Transition, VenueTime,
 };
 
 /// What a new order is in the eyes of halts and doubt.
@@ -219,13 +219,15 @@ pub enum Lift {
     All(Scope),
     /// The halt of exactly this scope and cause: the truth arrived.
     One(Scope, HaltCause),
-    /// Every halt of exactly this scope, because another process asked for it. The same commit answers the request, and where it
-    /// is answered already nothing is lifted: what was declared since then stands.
+    /// The halts of exactly this scope that another process saw when it asked for it: what was declared since then stands. The same
+    /// commit answers the request, and where it is answered already nothing is lifted.
     Asked {
         /// The request's number.
         n: i64,
         /// The scope.
         scope: Scope,
+        /// The halts that it saw.
+        seen: SeenHalts,
     },
 }
 
@@ -233,7 +235,8 @@ impl Lift {
     /// Whether it lifts the halt.
     pub fn takes(&self, halt: &Halt) -> bool {
         match self {
-            Self::All(scope) | Self::Asked { scope, .. } => halt.scope == *scope,
+            Self::All(scope) => halt.scope == *scope,
+            Self::Asked { scope, seen, .. } => halt.scope == *scope && seen.has(halt),
             Self::One(scope, cause) => halt.scope == *scope && halt.cause == *cause,
         }
     }

@@ -8,7 +8,7 @@ use surefill_core::{Answer, Request, Requested, StoreError};
 
 use crate::error::{Kind, kind, reading};
 use crate::place::Place;
-use crate::read::{list, text};
+use crate::read::{self, list, text};
 use crate::rows::{json, parse};
 use crate::schema::{self, Purpose};
 
@@ -39,8 +39,16 @@ impl Inbox {
     /// # Errors
     /// [`StoreError::Full`], [`StoreError::NotWritable`].
     pub fn post(&self, request: &Request) -> Result<i64, StoreError> {
-        let text = json(request)?;
         let db = self.db.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is declared between these reads and the insert is not lifted: nobody has looked at it.
+        let request = match request {
+            Request::Resume { .. } => &request.posted(&read::halts(&db)?, &waiting(&db)?),
+            Request::Halt { .. }
+            | Request::Cancel { .. }
+            | Request::CancelAll { .. }
+            | Request::Unreadable => request,
+        };
+        let text = json(request)?;
         let sql = "INSERT INTO inbox (request) VALUES (?1)";
         match db.execute(sql, [text]) {
             Ok(_) => Ok(db.last_insert_rowid()),

@@ -1,6 +1,6 @@
 //! `surefill halt` and `surefill resume`: by this process where nobody holds the journal, else through its inbox.
 
-use surefill_core::{Answer, Request};
+use surefill_core::{Answer, Request, SeenHalts};
 
 use crate::args::HaltArgs;
 use crate::config::Config;
@@ -30,6 +30,7 @@ pub(crate) async fn resume(config: &Config, args: &HaltArgs, stop: &Stop) -> Res
         who: engine::who(),
         reason: args.reason.as_str().into(),
         at: engine::wall_clock(),
+        seen: SeenHalts::default(),
     };
     ask(config, &request, stop).await
 }

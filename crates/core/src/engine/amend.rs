@@ -101,7 +101,7 @@ impl Shared {
     }
 
     /// Other terms are new risk: halts refuse them, and doubt about another order in the symbol.
-    fn check_risk(&self, row: &OrderRecord) -> Result<(), AmendError> {
+    pub(crate) fn check_risk(&self, row: &OrderRecord) -> Result<(), AmendError> {
         let halts = self.halts();
         let mut covering = halts.into_iter().filter(|halt| {
             let scope = &halt.scope;

@@ -127,10 +127,45 @@ impl Shared {
                     together.add(row.clone(), answer);
                     rows.push(row);
                 }
-                Ok(Some((Err(error), _))) => failed = failed.or(Some(error)),
+                Ok(Some((Err(error), _))) => failed = Some(worse(failed, error)),
             }
         }
         together.send_all();
         failed.map_or(Ok(rows), Err)
+    }
+}
+
+/// The error that says more is left to do: whoever hears that a cancel is not asked asks again.
+fn worse(first: Option<CancelError>, second: CancelError) -> CancelError {
+    const fn left(error: &CancelError) -> u8 {
+        match error {
+            CancelError::Journal(_) => 3,
+            CancelError::ShuttingDown => 2,
+            CancelError::NotJournaled { .. } => 1,
+            CancelError::NoSuchOrder { .. } => 0,
+        }
+    }
+    match first {
+        Some(first) if left(&first) >= left(&second) => first,
+        Some(_) | None => second,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancel_that_is_not_asked_is_told_before_one_that_went_out() {
+        let id: ClOrdId = "5f01ffffffffffffffffffffffffffff".parse().unwrap();
+        let went_out = || CancelError::NotJournaled {
+            id,
+            error: StoreError::Full,
+        };
+        let not_asked = || CancelError::Journal(StoreError::Full);
+        for (first, second) in [(went_out(), not_asked()), (not_asked(), went_out())] {
+            let told = worse(Some(worse(None, first)), second);
+            assert!(matches!(told, CancelError::Journal(_)), "{told}");
+        }
     }
 }

@@ -528,26 +528,52 @@ impl Driver {
         Ok(())
     }
 
-    /// The journal is closed: nothing is sent but cancels.
+    /// The journal is closed: nothing is sent but cancels. One that is asked is repeated until the venue says that the order ended,
+    /// which nobody can write down any more.
     async fn cancels_only(&mut self) {
+        let every = self.jittered(self.desk.profile.absence.lag.value().saturating_mul(5));
+        let asks = self.row.cancel_requested || self.cancel_owed;
+        let mut asked = asks && !self.row.state.is_terminal();
+        let mut next = Instant::now();
         loop {
-            let message = tokio::select! {
-                message = self.inbox.recv() => message,
-                _ = self.phase.wait_for(|phase| *phase != Phase::Running) => None,
+            let heard = tokio::select! {
+                biased;
+                _ = self.phase.wait_for(|phase| *phase != Phase::Running) => return,
+                message = self.inbox.recv() => Some(message),
+                () = tokio::time::sleep_until(next), if asked => None,
+            };
+            let message = match heard {
+                Some(Some(message)) => message,
+                Some(None) => return,
+                None => {
+                    let outcome = self.desk.venue.cancel(&self.row).await;
+                    tracing::info!(id = %self.row.id, ?outcome, "a cancel went out while the journal is closed");
+                    asked = !matches!(outcome, CancelOutcome::Canceled(_));
+                    next = Instant::now() + every;
+                    continue;
+                }
             };
             match message {
-                None => return,
-                Some(Message::Report(_) | Message::Wake | Message::Look) => {}
-                Some(Message::Amend(asked)) => {
+                Message::Report(_) | Message::Wake | Message::Look => {}
+                Message::Amend(asked) => {
                     asked.refuse(AmendError::Journal(StoreError::Closed));
                 }
-                Some(Message::Amended(answered)) => {
+                Message::Amended(answered) => {
                     drop(answered.reply.send(Ok(answered.answer)));
                 }
-                Some(Message::Cancel(asked)) => {
-                    if let Err(LetGo::Stopping) = self.ask_cancel(asked).await {
+                Message::Cancel(cancel) => {
+                    if let Err(LetGo::Stopping) = self.ask_cancel(cancel).await {
                         return;
                     }
+                    self.together = None;
+                    asked = !self.row.state.is_terminal();
+                    // One that is durable has not gone out now, any other one has.
+                    let wait = if self.row.cancel_requested {
+                        Duration::ZERO
+                    } else {
+                        every
+                    };
+                    next = Instant::now() + wait;
                 }
             }
         }

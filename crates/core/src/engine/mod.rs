@@ -129,12 +129,21 @@ impl Engine {
     /// order's driver asks for again.
     ///
     /// # Errors
-    /// The first [`CancelError`], after every order was asked for.
+    /// The worst [`CancelError`], after every order was asked for: one that says that a cancel is not asked, before one that says that
+    /// it went out without the journal.
     ///
     /// # Cancel safety
-    /// As [`Self::cancel`], for each order.
+    /// Dropping the future takes nothing back: each order is asked for.
     pub async fn cancel_all(&self, scope: &Scope) -> Result<Vec<OrderRecord>, CancelError> {
-        self.shared.cancel_all(scope).await
+        // In a task, because drivers wait for the request that cancels their orders together: a caller that looks elsewhere for a
+        // while must not keep it in.
+        let (send, canceled) = oneshot::channel();
+        let (shared, scope) = (Arc::clone(&self.shared), scope.clone());
+        self.shared.spawn(async move {
+            // A caller that is gone asked all the same.
+            drop(send.send(shared.cancel_all(&scope).await));
+        });
+        canceled.await.unwrap_or(Err(CancelError::ShuttingDown))
     }
 
     /// Asks for another total quantity, another price, or both, of an order that works, where the venue keeps its ids. Durable first, sent

@@ -110,11 +110,12 @@ impl Shared {
                 who,
                 reason,
                 at,
+                seen,
             } => {
                 let at = self.venue_time_or(&scope.venue, at);
                 tracing::info!(n, %scope, who, reason, "another process lifts halts");
-                self.lift(&Lift::Asked { n, scope }, &who, &reason, at)
-                    .await?;
+                let lift = Lift::Asked { n, scope, seen };
+                self.lift(&lift, &who, &reason, at).await?;
                 Ok(None)
             }
             Request::Cancel { id } => canceled(self.cancel(id).await.map(|row| vec![row])),

@@ -1,14 +1,14 @@
 //! Races, panics and refusals around the engine's tasks: what must not be lost, sent twice, or told wrongly.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use surefill_core::*;
 use tokio::sync::Notify;
 
 use crate::engine::{intent, qty, referee, start, until, within};
-use crate::fake_venue::{Do, FakeVenue, profile};
+use crate::fake_venue::{Do, FakeVenue, Held, profile};
 use crate::flaky_store::FlakyStore;
 
 async fn start_over(store: &FlakyStore, venue: &FakeVenue) -> Engine {
@@ -444,4 +444,87 @@ async fn a_cancel_in_doubt_lands_the_bytes_where_the_intent_says_so() {
     assert_eq!((row.state, row.land), (OrdState::Canceled, true));
     let held = venue.held();
     assert_eq!((held.len(), held[0].status), (1, OrdStatus::Canceled));
+}
+
+#[tokio::test]
+async fn an_amend_is_refused_when_doubt_came_up_while_it_was_checked() {
+    let profile = VenueProfile {
+        amend: AmendRule::KeepsIds,
+        ..profile()
+    };
+    let window = Duration::from_millis(300);
+    let script = [Do::Ack, Do::AnswerLost];
+    let (store, venue) = (
+        MemoryStore::default(),
+        FakeVenue::with(script, profile, window),
+    );
+    let (engine, _) = start(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    let id = placed.order().id();
+    let go_on = Arc::new(Notify::new());
+    *venue.0.facts_wait.lock().unwrap() = Some(Arc::clone(&go_on));
+    let amend = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.amend(id, Some(qty("0.06")), None).await }
+    });
+    until(async || venue.0.facts_asked.load(Ordering::Acquire) == 1).await;
+    venue.0.lookups_fail.store(true, Ordering::Release);
+    let other = within(engine.place(intent(&venue, "t"))).await.unwrap();
+    assert!(matches!(other, Placement::Unknown(_)), "{other:?}");
+    go_on.notify_one();
+    let error = within(amend).await.unwrap().unwrap_err();
+    assert!(matches!(error, AmendError::Doubt { .. }), "{error:?}");
+    let row = store.order(id).await.unwrap().unwrap();
+    assert_eq!(row.amends, [], "nothing was asked");
+    referee(&venue).await;
+}
+
+#[tokio::test]
+async fn cancels_that_go_out_together_do_not_wait_for_a_caller_that_looks_elsewhere() {
+    let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
+    let (engine, _) = start(&store, &venue).await;
+    for strategy in ["a", "b", "c"] {
+        let placed = within(engine.place(intent(&venue, strategy))).await;
+        assert!(matches!(placed, Ok(Placement::Live(_))), "{placed:?}");
+    }
+    let scope = Scope::venue("v");
+    let mut all = Box::pin(engine.cancel_all(&scope));
+    assert!(futures_util::FutureExt::now_or_never(&mut all).is_none());
+    // Held, and not polled again.
+    let canceled = |held: &Held| held.status == OrdStatus::Canceled;
+    until(async || venue.held().iter().all(canceled)).await;
+    assert_eq!(within(all).await.unwrap().len(), 3);
+    referee(&venue).await;
+}
+
+/// Remembers that a driver said that it cannot go on.
+#[derive(Clone, Debug, Default)]
+struct DriverAlerts(Arc<AtomicBool>);
+
+impl Alerts for DriverAlerts {
+    fn alert(&self, alert: &Alert) {
+        if let Alert::Driver { .. } = alert {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cancel_that_was_asked_goes_on_when_the_journal_closes() {
+    let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
+    let alerts = DriverAlerts::default();
+    let cold = Cold::new(store.clone()).venue("v", venue.clone());
+    let (engine, _) = within(cold.alerts(alerts.clone()).recover()).await.unwrap();
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    venue.0.cancels_lost.store(true, Ordering::Release);
+    let row = within(engine.cancel(placed.order().id())).await.unwrap();
+    assert!(row.cancel_requested);
+    until(async || venue.0.cancels.load(Ordering::Acquire) > 0).await;
+    store.close().await.unwrap();
+    // What the driver hears now cannot be journaled.
+    venue.fill("0.01", "e1");
+    until(async || alerts.0.load(Ordering::Acquire)).await;
+    venue.0.cancels_lost.store(false, Ordering::Release);
+    until(async || venue.held()[0].status == OrdStatus::Canceled).await;
+    referee(&venue).await;
 }

@@ -24,6 +24,7 @@ fn resume(scope: Scope) -> Request {
         who: "ann".into(),
         reason: "back".into(),
         at: at(6),
+        seen: SeenHalts::default(),
     }
 }
 
@@ -170,7 +171,11 @@ async fn a_resume_done_by_an_engine_that_died_lifts_nothing_that_was_declared_si
     let declared = Halt::new(scope.clone(), HaltCause::JournalWentBack, at(1), "");
     store.halt(&declared).await.unwrap();
     let n = store.post(&resume(scope.clone())).unwrap();
-    let lift = Lift::Asked { n, scope };
+    let seen = SeenHalts {
+        halts: vec![declared.clone()],
+        waiting: false,
+    };
+    let lift = Lift::Asked { n, scope, seen };
     let lifted = store.lift(&lift, "ann", "back", at(2)).await.unwrap();
     assert_eq!(lifted, std::slice::from_ref(&declared));
     let store = store.crash();
@@ -203,4 +208,21 @@ async fn a_command_about_one_venue_leaves_the_orders_of_others_alone() {
         .await
         .unwrap();
     assert!(store.crash().answered(n).is_some());
+}
+
+#[tokio::test]
+async fn a_resume_that_waited_lifts_nothing_that_was_declared_after_it_was_asked() {
+    let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
+    let scope = Scope::venue("v");
+    let looked_at = Halt::new(scope.clone(), HaltCause::UnknownTagged, at(1), "");
+    store.halt(&looked_at).await.unwrap();
+    let n = store.post(&resume(scope.clone())).unwrap();
+    let newer = Halt::new(scope, HaltCause::JournalWentBack, at(2), "");
+    store.halt(&newer).await.unwrap();
+    let (engine, _) = start(&store, &venue).await;
+    let lifted = vec![looked_at];
+    assert_eq!(answer(&store, n).await, Answer::Resumed { lifted });
+    assert_eq!(engine.halts(), [newer]);
+    let error = within(engine.place(intent(&venue, "s"))).await.unwrap_err();
+    assert!(matches!(error, PlaceError::Halted(_)), "{error}");
 }

@@ -70,6 +70,10 @@ pub(crate) struct State {
     pub(crate) batches_panic: AtomicBool,
     /// A request that cancels several is answered for the first only.
     pub(crate) batches_short: AtomicBool,
+    /// What an order is built from waits for this.
+    pub(crate) facts_wait: Mutex<Option<Arc<Notify>>>,
+    /// Waits in [`Self::facts_wait`].
+    pub(crate) facts_asked: AtomicU32,
     /// The venue is said to remember the bytes.
     pub(crate) replayable: AtomicBool,
     pub(crate) window: Duration,
@@ -152,6 +156,8 @@ impl FakeVenue {
             batches: Mutex::default(),
             batches_panic: AtomicBool::new(false),
             batches_short: AtomicBool::new(false),
+            facts_wait: Mutex::default(),
+            facts_asked: AtomicU32::new(0),
             replayable: AtomicBool::new(false),
             window,
             profile,
@@ -325,6 +331,11 @@ impl Venue for Connected {
 
     async fn facts(&self, _: &OrderIntent) -> Result<Facts, VenueError> {
         self.up()?;
+        let wait = self.venue.0.facts_wait.lock().unwrap().take();
+        if let Some(wait) = wait {
+            self.venue.0.facts_asked.fetch_add(1, Ordering::AcqRel);
+            wait.notified().await;
+        }
         Ok(Facts::new(()))
     }
 

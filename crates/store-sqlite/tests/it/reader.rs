@@ -2,8 +2,8 @@
 
 use surefill_conformance::store::{Draft, ack, fill, filled};
 use surefill_core::{
-    Answer, Begun, Durability, Halt, HaltCause, Lift, OrderFilter, Request, Scope, Store,
-    StoreError, VenueTime,
+    Answer, Begun, Durability, Halt, HaltCause, Lift, OrderFilter, Request, Requested, Scope,
+    SeenHalts, Store, StoreError, VenueTime,
 };
 use surefill_store_sqlite::{Inbox, SqliteReader, SqliteStore};
 use tempfile::TempDir;
@@ -136,9 +136,28 @@ async fn a_resume_is_done_and_answered_in_one_commit_and_never_again() {
         who: "me".into(),
         reason: "looked".into(),
         at: VenueTime::from_ms(2),
+        seen: SeenHalts::default(),
     };
     let n = inbox.post(&request).unwrap();
-    let lift = Lift::Asked { n, scope };
+    // Nobody who asked has seen what was declared since.
+    let newer = Halt::new(
+        scope.clone(),
+        HaltCause::JournalWentBack,
+        VenueTime::from_ms(2),
+        "",
+    );
+    store.halt(&newer).await.unwrap();
+    let [
+        Requested {
+            request: Request::Resume { seen, .. },
+            ..
+        },
+    ] = &*store.requests().await.unwrap()
+    else {
+        panic!("one resume")
+    };
+    let seen = seen.clone();
+    let lift = Lift::Asked { n, scope, seen };
     let at = VenueTime::from_ms(2);
     let lifted = store.lift(&lift, "me", "looked", at).await.unwrap();
     assert_eq!(lifted, std::slice::from_ref(&halt));
@@ -148,7 +167,7 @@ async fn a_resume_is_done_and_answered_in_one_commit_and_never_again() {
     // What was declared since then stands, whoever does the request again.
     store.halt(&halt).await.unwrap();
     assert_eq!(store.lift(&lift, "me", "looked", at).await.unwrap(), []);
-    assert_eq!(store.halts().await.unwrap(), [halt]);
+    assert_eq!(store.halts().await.unwrap(), [newer, halt]);
     assert_eq!(inbox.answer(n).unwrap(), Some(answer));
 }
 

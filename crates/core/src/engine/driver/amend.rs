@@ -13,6 +13,13 @@ use crate::{
 impl Driver {
     /// Makes an amend durable, then lets it be sent beside whatever the driver waits for.
     pub(super) async fn ask_amend(&mut self, asked: AskedAmend) -> Result<(), LetGo> {
+        // Another order may have come to be in doubt since, which the commit does not test.
+        if !asked.exit
+            && let Err(error) = self.shared.check_risk(&self.row)
+        {
+            asked.refuse(error);
+            return Ok(());
+        }
         let (amend, no) = loop {
             // What stood when it was checked stands no more: the caller looks again.
             if self.row.terms() != Some(asked.from) {
