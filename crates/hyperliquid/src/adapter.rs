@@ -167,9 +167,12 @@ impl Adapter {
         let now = self.reader.clock().await?.now;
         let found = if may_land(order, now) {
             // No round counts yet: what can be found is looked for, and the lists are read when their silence says something.
-            let found = self.reader.early(order, &key).await?;
-            let text = "neither open nor known by its id, and it may still land";
-            Some(found.ok_or_else(|| ReadFailure::unreadable(text))?)
+            if !self.reader.early(&key).await? {
+                let text = "neither open nor known by its id, and it may still land";
+                return Err(ReadFailure::unreadable(text));
+            }
+            // A lookup by id shows the newest order under it only: the lists tell whether there is another.
+            None
         } else if in_doubt(order) {
             None
         } else {

@@ -274,22 +274,13 @@ impl Reader {
         Ok(Some(Found { rows, fills }))
     }
 
-    /// A look at an order that may still land: by its id, then among those that are open. It can find, and proves nothing.
-    pub(crate) async fn early(
-        &self,
-        order: &OrderRecord,
-        key: &Key,
-    ) -> Result<Option<Found>, ReadFailure> {
-        let mut rows: Vec<OrderRow> = self.by_cloid(key).await?.into_iter().collect();
-        if rows.is_empty() {
-            rows = self.open_orders().await?;
-            rows.retain(|row| row.key.as_ref() == Some(key));
+    /// Whether an order that may still land shows already: by its id, then among those that are open. It can find, and proves nothing.
+    pub(crate) async fn early(&self, key: &Key) -> Result<bool, ReadFailure> {
+        if self.by_cloid(key).await?.is_some() {
+            return Ok(true);
         }
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let fills = self.fills_of(order, key, &rows).await?;
-        Ok(Some(Found { rows, fills }))
+        let open = self.open_orders().await?;
+        Ok(open.iter().any(|row| row.key.as_ref() == Some(key)))
     }
 
     /// One full round: open, by id, closed, fills. Nothing that failed is passed over, and nothing that does not reach back far enough.

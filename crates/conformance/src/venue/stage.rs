@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use surefill_core::{
-    AccountId, Alias, Attempt, ClOrdId, Cold, Decision, DuplicateRule, FenceRule, MemoryStore,
-    OrderIntent, RecoverError, Resubmit, VenueProfile, VenueTime,
+    AccountId, Alias, Attempt, ClOrdId, Cold, Decision, DuplicateRule, Fence, FenceRule,
+    MemoryStore, OrderIntent, OrderRecord, RecoverError, Resubmit, VenueProfile, VenueTime,
 };
 
 use super::bot::Bot;
@@ -240,6 +240,24 @@ impl Stage {
             self.sim
                 .fault(Fault::on(op, Act::Status(502)).for_good())
                 .await;
+        }
+    }
+
+    /// Every push is lost from now on, and its connection with it.
+    pub(super) async fn deaf(&self) {
+        self.sim
+            .fault(Fault::on(Op::Stream, Act::StreamDrop).for_good())
+            .await;
+    }
+
+    /// Waits until every attempt of the order is past its fence. Before that, absence is never final: an adapter whose rounds are dear
+    /// need not make a whole one, and then has no word of it.
+    pub(super) async fn fenced(&self, order: &OrderRecord) {
+        for attempt in &order.attempts {
+            if let Fence::Clock(fence) = attempt.fence {
+                self.reach(fence.after(self.drain() + self.profile.absence.margin))
+                    .await;
+            }
         }
     }
 

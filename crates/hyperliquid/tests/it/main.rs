@@ -11,6 +11,7 @@
 
 mod answers;
 mod book;
+mod conformance;
 mod engine;
 mod input;
 mod lists;

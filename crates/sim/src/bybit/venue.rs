@@ -21,7 +21,7 @@ use super::{
     stream,
 };
 use crate::{
-    core::{Core, Event, OrderNo, Refusal},
+    core::{Core, Event, Fill, OrderNo, Refusal},
     edge::{Fields, Heard, Op, Push, Reply, Request, Silence, Stage, Venue, Wrong},
 };
 
@@ -338,7 +338,7 @@ impl Venue for Bybit {
         self.ids.order(instrument, no)
     }
 
-    fn exec_id(&self, no: u64) -> String {
-        self.ids.exec(no)
+    fn exec_id(&self, fill: &Fill) -> String {
+        self.ids.exec(fill.no)
     }
 }

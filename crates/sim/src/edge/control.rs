@@ -230,7 +230,7 @@ fn fills<V: Venue>(venue: &V) -> Value {
             .order(fill.order)
             .and_then(|order| order.wire_id.as_deref());
         json!({
-            "exec_id": venue.exec_id(fill.no),
+            "exec_id": venue.exec_id(fill),
             "order_id": venue.order_id(&fill.instrument, fill.order),
             "wire_id": wire_id,
             "cl_ord_id": wire_id.and_then(|id| venue.cl_ord_id(id)),
@@ -325,12 +325,12 @@ fn fill<V: Venue>(venue: &V, mut fields: Fields) -> Result<Value, Wrong> {
     let happened = apply(venue, What::Fill { order, qty, price })?;
     let fill = happened.iter().find_map(|what| {
         if let Happening::Filled(fill) = what {
-            Some(fill.no)
+            Some(venue.exec_id(fill))
         } else {
             None
         }
     });
-    Ok(json!({ "ok": true, "exec_id": fill.map(|no| venue.exec_id(no)) }))
+    Ok(json!({ "ok": true, "exec_id": fill }))
 }
 
 /// The newest order with this id, an open one first.

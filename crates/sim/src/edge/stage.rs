@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     clock::SimClock,
-    core::{Core, Event, OrderNo, What},
+    core::{Core, Event, Fill, OrderNo, What},
     journal::JournalError,
     world::World,
 };
@@ -137,7 +137,7 @@ pub(crate) trait Venue: fmt::Debug + Send + Sync + 'static {
     fn order_id(&self, instrument: &str, no: OrderNo) -> String;
 
     /// The venue's name of a fill.
-    fn exec_id(&self, no: u64) -> String;
+    fn exec_id(&self, fill: &Fill) -> String;
 
     /// Whether an id of the control port, in either spelling, means this order.
     fn means(&self, id: &str, wire_id: &str) -> bool {

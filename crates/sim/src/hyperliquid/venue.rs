@@ -24,7 +24,7 @@ use super::{
     stream,
 };
 use crate::{
-    core::{Core, Ended, Event, Happening, OrderNo, What},
+    core::{Core, Ended, Event, Fill, Happening, OrderNo, What},
     edge::{Fields, Heard, Op, Push, Reply, Request, Silence, Stage, Venue, Wrong},
 };
 
@@ -521,7 +521,8 @@ impl Venue for Hyperliquid {
         self.ids.oid(no).to_string()
     }
 
-    fn exec_id(&self, no: u64) -> String {
-        self.ids.tid(no).to_string()
+    /// Time and `tid`: the latter is a hash, and not alone the key of a fill.
+    fn exec_id(&self, fill: &Fill) -> String {
+        format!("{}-{}", fill.at_ms, self.ids.tid(fill.no))
     }
 }

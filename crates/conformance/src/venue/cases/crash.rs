@@ -132,6 +132,7 @@ async fn lived(stage: &Stage, life: Life, intent: &OrderIntent, point: CrashPoin
             let lost = Fault::on(Op::Create, Act::ActThenStatus(504));
             stage.sim.fault(lost).await;
             stage.blind().await;
+            stage.deaf().await;
             lets.send(()).expect("it goes on");
             until("a halt", async || {
                 (world.count(Call::Halt) > 0).then_some(())
@@ -178,7 +179,8 @@ async fn walked(start: Start, life: Life) {
                 settled(&bot.order(intent.clone()).await).await;
                 left.push(intent);
             }
-            // One of them in doubt, though the venue holds it.
+            // One of them in doubt, though the venue holds it: its pushes do not tell either.
+            stage.deaf().await;
             stage
                 .sim
                 .fault(Fault::on(Op::Create, Act::DropAnswer))
@@ -188,6 +190,7 @@ async fn walked(start: Start, life: Life) {
             left.push(intent);
             stage.placed(3).await;
             stage.crash(bot);
+            stage.sim.clear_faults().await;
         }
         if life == Life::Doubt {
             let lost = if stage.sample.revocable {

@@ -28,7 +28,9 @@ fn the_report(found: &Lookup, order: &OrderRecord) -> ExecReport {
 
 /// An order whose request never left.
 async fn never_sent(stage: &Stage, desk: &Desk) -> OrderRecord {
-    desk.write(&stage.intent(Fate::Rests).await, 1).await.0
+    let order = desk.write(&stage.intent(Fate::Rests).await, 1).await.0;
+    stage.fenced(&order).await;
+    order
 }
 
 /// C40.
@@ -60,9 +62,10 @@ pub async fn c41_what_does_not_show_yet_is_absent_then_found(start: Start) {
     on(start, async |stage| {
         let desk = stage.desk().await;
         let intent = stage.intent(Fate::Rests).await;
+        let order = desk.place(&intent).await;
+        stage.fenced(&order).await;
         let hidden = Duration::from_millis(400);
         stage.sim.hide(stage.id(&intent), &List::ALL, hidden).await;
-        let order = desk.place(&intent).await;
         let first = desk.venue.lookup(&order).await;
         assert!(matches!(first, Lookup::Absent { .. }), "{first:?}");
         stage.pass(hidden + stage.lag()).await;
@@ -80,6 +83,7 @@ pub async fn c42_between_two_lists_a_fill_shows_it(start: Start) {
         stage.sim.hide(stage.id(&intent), &gap, LONG).await;
         let order = desk.place(&intent).await;
         stage.pass(stage.lag()).await;
+        stage.fenced(&order).await;
         let found = desk.venue.lookup(&order).await;
         let Lookup::Found(reports) = &found else {
             panic!("its fills were not read: {found:?}")
