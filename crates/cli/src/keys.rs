@@ -5,10 +5,12 @@ use std::io::Read;
 use std::path::Path;
 
 use surefill_bybit::Keys;
+use surefill_hyperliquid::Keys as Signer;
 use zeroize::Zeroizing;
 
 use crate::config::{VenueConfig, Where};
 use crate::failure::{Exit, Failure};
+use crate::venue::Settings;
 
 /// The longest key file that is read, bytes.
 const LONGEST: u64 = 64 * 1024;
@@ -23,6 +25,24 @@ pub(crate) fn bybit(venue: &VenueConfig) -> Result<Keys, Failure> {
         Keys::hmac(key.as_str(), secret.as_str())
     };
     made.map_err(|error| usage(format!("{}: {error}", venue.place)))
+}
+
+/// Hyperliquid's: a private key, the account's own or that of an agent, and for whom it signs.
+pub(crate) fn hyperliquid(
+    venue: &VenueConfig,
+    account: Option<&str>,
+    vault: Option<&str>,
+) -> Result<Signer, Failure> {
+    let wrong = |error: &dyn std::error::Error| usage(format!("{}: {error}", venue.place));
+    let key = read(venue, venue.key.as_ref(), "key")?;
+    let mut keys = Signer::new(&key).map_err(|error| wrong(&error))?;
+    if let Some(account) = account {
+        keys = keys.for_account(account).map_err(|error| wrong(&error))?;
+    }
+    if let Some(vault) = vault {
+        keys = keys.for_vault(vault).map_err(|error| wrong(&error))?;
+    }
+    Ok(keys)
 }
 
 /// Reads a secret, without what surrounds it.
@@ -88,10 +108,21 @@ fn usage(text: String) -> Failure {
 
 /// What the keys look like, without showing them.
 pub(crate) fn shape(venue: &VenueConfig) -> Result<String, Failure> {
+    match &venue.settings {
+        Settings::Bybit { .. } => bybit_shape(venue),
+        Settings::Hyperliquid { account, vault, .. } => {
+            let keys = hyperliquid(venue, account.as_deref(), vault.as_deref())?;
+            let at = place(venue.key.as_ref());
+            Ok(format!("{at}: a private key, of {}", keys.signer()))
+        }
+    }
+}
+
+fn bybit_shape(venue: &VenueConfig) -> Result<String, Failure> {
     let key = read(venue, venue.key.as_ref(), "key")?;
     let secret = read(venue, venue.secret.as_ref(), "secret")?;
     // Refuses what cannot be a key at all.
-    crate::venue::adapter(venue)?;
+    bybit(venue)?;
     let kind = if secret.contains("-----BEGIN") {
         "an RSA key in PEM".to_owned()
     } else {

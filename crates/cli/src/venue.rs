@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use surefill_bybit::{Bybit, Category, Timing};
+use surefill_bybit::{Bybit, Category};
 use surefill_core::{
-    BootTime, Connect, Journal, MemoryStore, Nonces, Rate, Venue, VenueClock, VenueCtx,
+    BootTime, Connect, Journal, MemoryStore, Nonces, OrderIntent, Rate, Venue, VenueClock, VenueCtx,
 };
+use surefill_hyperliquid::{Hyperliquid, HyperliquidParams};
 
 use crate::config::{ConfigError, Network, Section, TimingConfig, VenueConfig};
 use crate::failure::{Exit, Failure};
@@ -15,6 +16,7 @@ use crate::keys;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bybit,
+    Hyperliquid,
 }
 
 /// What only one kind has.
@@ -25,23 +27,30 @@ pub(crate) enum Settings {
         stream: bool,
         trade_socket: bool,
     },
+    Hyperliquid {
+        /// The account, checked against the one that the key trades for; needed by nobody, and a help where the key is an agent's.
+        account: Option<String>,
+        /// The vault or sub-account that is traded for.
+        vault: Option<String>,
+        stream: bool,
+        /// How far from the middle a market order may go; `None` for the adapter's own.
+        slippage_bps: Option<u32>,
+    },
 }
 
+/// The widest that a market order may go from the middle, hundredths of a percent.
+const WIDEST_BPS: u64 = 5_000;
+
 /// Kinds that have a name and no adapter in this build.
-const NOT_BUILT: [&str; 5] = [
-    "hyperliquid",
-    "binance-spot",
-    "binance-usdm",
-    "polymarket",
-    "jito",
-];
+const NOT_BUILT: [&str; 4] = ["binance-spot", "binance-usdm", "polymarket", "jito"];
 
 impl Kind {
-    const ALL: [Self; 1] = [Self::Bybit];
+    const ALL: [Self; 2] = [Self::Bybit, Self::Hyperliquid];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Bybit => "bybit",
+            Self::Hyperliquid => "hyperliquid",
         }
     }
 
@@ -71,13 +80,21 @@ impl Kind {
                 Network::Demo,
                 Network::Mainnet,
             ],
+            Self::Hyperliquid => &[Network::Simulator, Network::Testnet, Network::Mainnet],
         }
     }
 
     /// The keys of the configuration that only this kind has.
     pub(crate) const fn keys(self) -> &'static [&'static str] {
         match self {
-            Self::Bybit => &["category", "stream", "trade_socket"],
+            Self::Bybit => &[
+                "secret_env",
+                "secret_file",
+                "category",
+                "stream",
+                "trade_socket",
+            ],
+            Self::Hyperliquid => &["account_address", "vault_address", "stream", "slippage_bps"],
         }
     }
 }
@@ -90,6 +107,12 @@ impl Settings {
                 category: category(section)?,
                 stream: section.flag("stream")?.unwrap_or(true),
                 trade_socket: section.flag("trade_socket")?.unwrap_or(false),
+            }),
+            Kind::Hyperliquid => Ok(Self::Hyperliquid {
+                account: evm_address(section, "account_address")?,
+                vault: evm_address(section, "vault_address")?,
+                stream: section.flag("stream")?.unwrap_or(true),
+                slippage_bps: slippage(section)?,
             }),
         }
     }
@@ -127,6 +150,52 @@ pub(crate) fn adapter(venue: &VenueConfig) -> Result<Box<dyn Connect>, Failure> 
             }
             Ok(Box::new(bybit))
         }
+        Settings::Hyperliquid {
+            account,
+            vault,
+            stream,
+            slippage_bps: _,
+        } => {
+            let keys = keys::hyperliquid(venue, account.as_deref(), vault.as_deref())?;
+            let mut hyperliquid = match venue.network {
+                Network::Simulator => {
+                    Hyperliquid::simulator(venue.url.as_deref().unwrap_or_default(), keys)
+                }
+                Network::Testnet => Hyperliquid::testnet(keys),
+                Network::Mainnet => Hyperliquid::mainnet(keys),
+                Network::Demo => {
+                    let text = format!("{}: hyperliquid has no demo", venue.place);
+                    return Err(Failure::usage(text));
+                }
+            };
+            if let Some(url) = &venue.ws_url {
+                // What the simulator says when it listens, or with the path that the adapter wants.
+                let base = url.trim_end_matches("/ws");
+                hyperliquid = hyperliquid.with_ws_url(&format!("{base}/ws"));
+            }
+            if let Some(timing) = &venue.timing {
+                hyperliquid = hyperliquid.with_timing(hyperliquid_timing(timing));
+            }
+            if !stream {
+                hyperliquid = hyperliquid.without_stream();
+            }
+            Ok(Box::new(hyperliquid))
+        }
+    }
+}
+
+/// The intent with what the configuration says about orders of its kind.
+pub(crate) fn shaped(venue: &VenueConfig, intent: OrderIntent) -> Result<OrderIntent, Failure> {
+    match &venue.settings {
+        Settings::Hyperliquid {
+            slippage_bps: Some(slippage_bps),
+            ..
+        } if intent.ord_type.price().is_none() => {
+            let slippage_bps = *slippage_bps;
+            let shaped = intent.with_params(&HyperliquidParams { slippage_bps });
+            shaped.map_err(|error| Failure::usage(error.to_string()))
+        }
+        Settings::Bybit { .. } | Settings::Hyperliquid { .. } => Ok(intent),
     }
 }
 
@@ -170,9 +239,47 @@ fn category(section: &mut Section<'_>) -> Result<Category, ConfigError> {
     }
 }
 
-fn bybit_timing(given: &TimingConfig) -> Timing {
-    let real = Timing::default();
-    Timing {
+/// An account on a chain: `0x` and 40 hex digits. What is none is not shown, because it may be a key.
+fn evm_address(section: &mut Section<'_>, name: &str) -> Result<Option<String>, ConfigError> {
+    let source = section.source();
+    let Some(at) = section.text(name)? else {
+        return Ok(None);
+    };
+    let digits = at.value.strip_prefix("0x").unwrap_or_default();
+    if digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(Some(at.value));
+    }
+    Err(at.error(source, "is no address: 0x and 40 hex digits"))
+}
+
+fn slippage(section: &mut Section<'_>) -> Result<Option<u32>, ConfigError> {
+    let source = section.source();
+    let Some(at) = section.whole("slippage_bps")? else {
+        return Ok(None);
+    };
+    let fits = (1..=WIDEST_BPS).contains(&at.value);
+    match u32::try_from(at.value) {
+        Ok(bps) if fits => Ok(Some(bps)),
+        Ok(_) | Err(_) => Err(at.error(source, format!("must be from 1 to {WIDEST_BPS}"))),
+    }
+}
+
+/// The durations that are given, and of the others those that really hold.
+fn bybit_timing(given: &TimingConfig) -> surefill_bybit::Timing {
+    let real = surefill_bybit::Timing::default();
+    surefill_bybit::Timing {
+        receive_window_ms: given.receive_window_ms.unwrap_or(real.receive_window_ms),
+        visibility_lag_ms: given.visibility_lag_ms.unwrap_or(real.visibility_lag_ms),
+        drain_ms: given.drain_ms.unwrap_or(real.drain_ms),
+        margin_ms: given.margin_ms.unwrap_or(real.margin_ms),
+        watch_ms: given.watch_ms.unwrap_or(real.watch_ms),
+    }
+}
+
+/// The same.
+fn hyperliquid_timing(given: &TimingConfig) -> surefill_hyperliquid::Timing {
+    let real = surefill_hyperliquid::Timing::default();
+    surefill_hyperliquid::Timing {
         receive_window_ms: given.receive_window_ms.unwrap_or(real.receive_window_ms),
         visibility_lag_ms: given.visibility_lag_ms.unwrap_or(real.visibility_lag_ms),
         drain_ms: given.drain_ms.unwrap_or(real.drain_ms),

@@ -45,7 +45,7 @@ pub(crate) async fn run(config: &Config, args: &PlaceArgs, stop: &Stop) -> Resul
         }
     };
     let decision = Decision::new(args.strategy.as_str(), decided_at.as_ms()).leg(args.nonce);
-    let intent = intent(args, decision);
+    let intent = crate::venue::shaped(venue, intent(args, decision))?;
     let placed = place(running, intent.clone(), args.wait, stop).await;
     let row = match placed {
         Ok(Some(row)) => row,

@@ -224,18 +224,18 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_papers_is_read() {
+    fn the_examples_of_the_papers_are_read() {
         let paper = include_str!("../../../../docs/config.md");
-        let example = paper
-            .split("```toml\n")
-            .nth(1)
-            .and_then(|rest| rest.split("```").next());
-        let source = Source {
-            name: "docs/config.md",
-            text: example.expect("an example"),
-        };
-        let (journal, venues) = read(&source, Path::new("/etc/bot")).expect("a configuration");
-        assert_eq!(journal, Path::new("/etc/bot/orders.db"));
-        assert_eq!(venues.len(), 1);
+        let examples = paper.split("```toml\n").skip(1);
+        let examples = examples.map(|rest| rest.split("```").next().expect("an end"));
+        let kinds = examples.map(|text| {
+            let name = "docs/config.md";
+            let source = Source { name, text };
+            let (journal, venues) = read(&source, Path::new("/etc/bot")).expect("a configuration");
+            assert_eq!(journal, Path::new("/etc/bot/orders.db"));
+            assert_eq!(venues.len(), 1);
+            venues[0].kind.as_str()
+        });
+        assert_eq!(kinds.collect::<Vec<_>>(), ["bybit", "hyperliquid"]);
     }
 }

@@ -55,7 +55,7 @@ pub(crate) struct VenueConfig {
     pub(crate) alias: Alias,
     pub(crate) kind: Kind,
     pub(crate) network: Network,
-    /// What people call the account; where the venue needs an address, that.
+    /// What people call the account.
     pub(crate) account: Option<String>,
     pub(crate) url: Option<String>,
     pub(crate) ws_url: Option<String>,
@@ -73,18 +73,8 @@ pub(crate) struct VenueConfig {
 }
 
 /// The keys that every kind has.
-const COMMON: [&str; 11] = [
-    "kind",
-    "network",
-    "account",
-    "url",
-    "ws_url",
-    "key_env",
-    "key_file",
-    "secret_env",
-    "secret_file",
-    "timing",
-    "limits",
+const COMMON: [&str; 9] = [
+    "kind", "network", "account", "url", "ws_url", "key_env", "key_file", "timing", "limits",
 ];
 
 impl VenueConfig {

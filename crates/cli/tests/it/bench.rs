@@ -19,6 +19,13 @@ pub(crate) const KEY: &str = "MARKEDAPIKEY0123456789";
 pub(crate) const SECRET: &str = "markedsecretmarkedsecretmarkedsecret42";
 pub(crate) const UID: &str = "4242";
 
+/// Private keys, made up as well: an account's, and its agent's.
+pub(crate) const WALLET: &str = "5ec2e7a11ce05ec2e7a11ce05ec2e7a11ce05ec2e7a11ce05ec2e7a11ce0beef";
+pub(crate) const AGENT: &str = "a6e27d00d1e5a6e27d00d1e5a6e27d00d1e5a6e27d00d1e5a6e27d00d1e5cafe";
+
+/// A vault that the account leads.
+pub(crate) const VAULT: &str = "0x00000000000000000000000000000000000a0017";
+
 pub(crate) const SURE: &str = env!("CARGO_BIN_EXE_surefill");
 
 /// A simulated venue in a process of its own.
@@ -28,8 +35,30 @@ pub(crate) struct Sim {
     pub(crate) ready: Value,
 }
 
+/// The second venue of a process.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub(crate) ready: Value,
+}
+
 impl Sim {
     pub(crate) fn start(args: &[&str]) -> Self {
+        let (child, mut ready) = Self::spawn(args, 1);
+        let ready = ready.remove(0);
+        Self { child, ready }
+    }
+
+    /// One process of two venues.
+    pub(crate) fn start_two(args: &[&str]) -> (Self, Ready) {
+        let (child, mut ready) = Self::spawn(args, 2);
+        let second = Ready {
+            ready: ready.remove(1),
+        };
+        let ready = ready.remove(0);
+        (Self { child, ready }, second)
+    }
+
+    fn spawn(args: &[&str], venues: usize) -> (Child, Vec<Value>) {
         let mut child = Command::new(SURE)
             .args(["sim", "run"])
             .args(args)
@@ -37,11 +66,13 @@ impl Sim {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        out.read_line(&mut line).unwrap();
-        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        Self { child, ready }
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let lines = out.lines().take(venues).map(|line| {
+            let line = line.unwrap();
+            serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"))
+        });
+        let ready = lines.collect();
+        (child, ready)
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -50,24 +81,7 @@ impl Sim {
 
     /// Asks the control port.
     pub(crate) fn control(&self, method: &str, path: &str, body: &Value) -> Value {
-        let address = self.url().strip_prefix("http://").unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
-        let body = if method == "GET" {
-            String::new()
-        } else {
-            body.to_string()
-        };
-        write!(
-            stream,
-            "{method} /_sim{path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {answer}");
-        serde_json::from_str(body).unwrap_or(Value::Null)
+        control(self.url(), method, path, body)
     }
 
     pub(crate) fn fault(&self, fault: &Value) {
@@ -83,6 +97,28 @@ impl Sim {
         let orders = self.control("GET", "/orders", &Value::Null);
         orders.as_array().unwrap().clone()
     }
+}
+
+/// Asks the control port of the venue at `url`.
+pub(crate) fn control(url: &str, method: &str, path: &str, body: &Value) -> Value {
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let body = if method == "GET" {
+        String::new()
+    } else {
+        body.to_string()
+    };
+    write!(
+        stream,
+        "{method} /_sim{path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 2"), "{method} {path}: {answer}");
+    serde_json::from_str(body).unwrap_or(Value::Null)
 }
 
 impl Drop for Sim {
@@ -131,6 +167,46 @@ impl Bench {
         let bench = Self { dir, sim };
         bench.write("surefill.toml", &bench.config());
         bench
+    }
+
+    /// The same for a simulated Hyperliquid.
+    pub(crate) fn hyperliquid() -> Self {
+        let dir = TempDir::new().unwrap();
+        let accounts = dir.path().join("accounts.json");
+        let account = address(WALLET);
+        let wallets = json!({ "hyperliquid": [
+            { "address": account, "agents": [address(AGENT)] },
+            { "address": VAULT, "leader": account },
+        ]});
+        fs::write(&accounts, wallets.to_string()).unwrap();
+        let accounts = accounts.to_str().unwrap();
+        let sim = Sim::start(&["--venue", "hyperliquid", "--accounts", accounts]);
+        let bench = Self { dir, sim };
+        bench.write("surefill.toml", &bench.hyperliquid_config());
+        bench
+    }
+
+    pub(crate) fn hyperliquid_config(&self) -> String {
+        format!(
+            r#"[journal]
+url = "sqlite:orders.db"
+
+[venues.hl]
+kind = "hyperliquid"
+network = "simulator"
+account = "main"
+url = "{}"
+key_env = "SF_TEST_WALLET"
+
+[venues.hl.timing]
+receive_window_ms = 1500
+visibility_lag_ms = 400
+drain_ms = 50
+margin_ms = 100
+watch_ms = 1000
+"#,
+            self.sim.url()
+        )
     }
 
     /// The configuration that the bench begins with.
@@ -281,6 +357,12 @@ impl Drop for Engine<'_> {
     }
 }
 
+/// The address of a private key.
+pub(crate) fn address(key: &str) -> String {
+    let keys = surefill_hyperliquid::Keys::new(key).unwrap();
+    keys.signer().to_string()
+}
+
 /// The command with the keys in its environment.
 pub(crate) fn command(config: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(SURE);
@@ -288,6 +370,8 @@ pub(crate) fn command(config: &Path, args: &[&str]) -> Command {
         .env_clear()
         .env("SF_TEST_KEY", KEY)
         .env("SF_TEST_SECRET", SECRET)
+        .env("SF_TEST_WALLET", WALLET)
+        .env("SF_TEST_AGENT", AGENT)
         .env("USER", "ann")
         .current_dir("/")
         .arg("--config")
@@ -308,6 +392,11 @@ pub(crate) fn run(command: &mut Command) -> Said {
 
 /// What a process said, once it has ended.
 pub(crate) fn ended(child: &mut Child) -> Said {
+    ended_within(child, BOUND)
+}
+
+/// The same for what takes longer.
+pub(crate) fn ended_within(child: &mut Child, bound: Duration) -> Said {
     let out = child.stdout.take().map(drain);
     let err = child.stderr.take().map(drain);
     let started = Instant::now();
@@ -315,7 +404,7 @@ pub(crate) fn ended(child: &mut Child) -> Said {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if started.elapsed() > BOUND {
+        if started.elapsed() > bound {
             drop(child.kill());
             panic!("a command did not end within the bound");
         }

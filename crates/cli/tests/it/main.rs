@@ -13,6 +13,7 @@ mod bad_input;
 mod bench;
 mod beside;
 mod doctor;
+mod hyperliquid;
 mod orders;
 mod papers;
 mod probe;

@@ -5,13 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::bench::{Bench, KEY, SECRET, Said, run};
+use crate::bench::{AGENT, Bench, KEY, SECRET, Said, WALLET, address, run};
 
 fn hidden(what: &str, text: &[u8]) {
-    for secret in [KEY, SECRET] {
+    for secret in [KEY, SECRET, WALLET, AGENT] {
         let shown = text
             .windows(secret.len())
-            .any(|window| window == secret.as_bytes());
+            .any(|window| window.eq_ignore_ascii_case(secret.as_bytes()));
         assert!(
             !shown,
             "{what} shows {secret}: {}",
@@ -143,6 +143,81 @@ fn the_journal_shows_no_secret_while_an_engine_writes() {
     assert!(journal(&bench) >= 3, "the log, too");
     let said = engine.stop();
     hidden("place", said.err.as_bytes());
+}
+
+#[test]
+fn no_command_shows_a_private_key_at_trace_level() {
+    let bench = Bench::hyperliquid();
+    let said = |args: &[&str]| -> Said {
+        let said = run(bench.command(args).arg("-vvv"));
+        hidden(&format!("{args:?}"), said.out.as_bytes());
+        hidden(&format!("{args:?}"), said.err.as_bytes());
+        assert!(!said.err.contains("panicked"), "{said:?}");
+        said
+    };
+    let limit = "place --venue hl --symbol BTC --side buy --qty 0.01 --price 50000 --json --wait 500ms --strategy s";
+    let limit: Vec<&str> = limit.split(' ').collect();
+    let placed = said(&limit);
+    assert!(placed.err.contains("DEBUG") || placed.err.contains("TRACE"));
+    let id = placed.json()["order"]["cl_ord_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for fault in [
+        "reset_after",
+        "garbage",
+        "status:500",
+        "truncate",
+        "throttle",
+    ] {
+        bench.sim.fault(&json!({ "op": "create", "do": fault }));
+        let mut args = limit.clone();
+        args.extend(["--nonce", "7"]);
+        args[15] = fault;
+        said(&args);
+    }
+    bench.sim.no_faults();
+    for args in [
+        &["orders", "--foreign"][..],
+        &["show", &id],
+        &["doctor"],
+        &["cancel", &id],
+        &["cancel-all", "hl"],
+        &["recover"],
+        &["probe", "hl"],
+    ] {
+        said(args);
+    }
+    // In files, and in the wrong places.
+    let good = bench.hyperliquid_config();
+    let key = "key_env = \"SF_TEST_WALLET\"";
+    bench.write_private("key", &format!("0x{WALLET}\n"));
+    bench.write("surefill.toml", &good.replace(key, "key_file = \"key\""));
+    assert_eq!(said(&["recover"]).code, 0);
+    fs::set_permissions(bench.path("key"), fs::Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(said(&["recover"]).code, 2);
+    for text in [
+        format!("{WALLET}{WALLET}"),
+        format!("{WALLET}0"),
+        format!("{AGENT}, {WALLET}"),
+    ] {
+        bench.write_private("key", &text);
+        assert_eq!(said(&["recover"]).code, 2);
+    }
+    for line in [
+        format!("key_env = \"{WALLET}\""),
+        format!("key_env = \"K_{WALLET}\""),
+        format!("{key}\nprivate_key = \"{WALLET}\""),
+        format!("{key}\naccount = \"0x{WALLET}\""),
+        format!("{key}\naccount_address = \"{WALLET}\""),
+        format!("{key}\naccount_address = \"{}{WALLET}\"", address(AGENT)),
+        format!("{key}\nvault_address = \"0x{WALLET}0\""),
+        format!("{key}\n{WALLET} = 1"),
+    ] {
+        bench.write("surefill.toml", &good.replace(key, &line));
+        assert_eq!(said(&["recover"]).code, 2, "{line}");
+    }
+    assert!(journal(&bench) >= 2, "the file and its lock");
 }
 
 /// Reads every file of the journal; how many there are.
