@@ -392,6 +392,11 @@ pub(crate) fn run(command: &mut Command) -> Said {
 
 /// What a process said, once it has ended.
 pub(crate) fn ended(child: &mut Child) -> Said {
+    ended_within(child, BOUND)
+}
+
+/// The same for what takes longer.
+pub(crate) fn ended_within(child: &mut Child, bound: Duration) -> Said {
     let out = child.stdout.take().map(drain);
     let err = child.stderr.take().map(drain);
     let started = Instant::now();
@@ -399,7 +404,7 @@ pub(crate) fn ended(child: &mut Child) -> Said {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        if started.elapsed() > BOUND {
+        if started.elapsed() > bound {
             drop(child.kill());
             panic!("a command did not end within the bound");
         }

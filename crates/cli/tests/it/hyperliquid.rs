@@ -1,8 +1,11 @@
 //! The commands at a simulated Hyperliquid: the account's key, an agent's, a vault's orders, and what is wrong.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::bench::{AGENT, Bench, Said, VAULT, WALLET, address, run};
+use crate::bench::{AGENT, Bench, Said, VAULT, WALLET, address, ended_within, run};
 use crate::probe::is_clean;
 
 /// Places a limit order far from the market.
@@ -44,7 +47,7 @@ fn an_order_is_placed_once_followed_and_canceled() {
     let again = place(&bench, "BTC", BTC, &["--decided-at", &decided_at]).with(0);
     assert_eq!(again["order"]["cl_ord_id"], placed["order"]["cl_ord_id"]);
     assert_eq!(bench.sim.orders().len(), 1);
-    let spot = place(&bench, "PURR/USDC", ("100", "0.3"), &[]).with(0);
+    let spot = place(&bench, "PURR/USDC", ("20", "4"), &[]).with(0);
     let account = format!("hyperliquid:simulator:{}", address(WALLET));
     assert_eq!(placed["order"]["account"], account);
     let id = placed["order"]["wire_id"].as_str().unwrap();
@@ -334,7 +337,7 @@ fn whatever_is_wrong_is_named() {
             "{symbol}: {part} is not named: {said:?}"
         );
     }
-    let reduce = place(&bench, "PURR/USDC", ("100", "0.3"), &["--reduce-only"]);
+    let reduce = place(&bench, "PURR/USDC", ("20", "4"), &["--reduce-only"]);
     reduce.with(2);
     assert!(reduce.err.contains("reduce-only on spot"), "{reduce:?}");
     assert_eq!(bench.sim.orders().len(), 0);
@@ -347,7 +350,14 @@ fn under(rule: Option<&str>) -> Value {
         let rule = json!({ "duplicate": rule, "window": 10_000 });
         bench.sim.control("POST", "/rules", &rule);
     }
-    let said = bench.json(&["probe", "hl"]);
+    // Refusals in words that the adapter does not know are waited out, each past its fence: that takes over a minute.
+    let mut child = bench
+        .command(&["probe", "hl", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = ended_within(&mut child, Duration::from_secs(300));
     is_clean(&bench.sim);
     let mut document = said.json();
     let agrees = document["agrees"].as_bool();
