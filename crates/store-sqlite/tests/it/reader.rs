@@ -182,3 +182,14 @@ async fn a_request_of_a_later_version_holds_up_no_other_one() {
     let waiting = store.requests().await.unwrap();
     assert_eq!(waiting[0].request, Request::Unreadable);
 }
+
+/// The engine looks several times a second, and answered requests stay: a look costs as much as what waits.
+#[tokio::test]
+async fn what_was_answered_costs_the_inbox_nothing() {
+    let dir = TempDir::new().unwrap();
+    drop(SqliteStore::open(file(&dir)).unwrap());
+    let db = rusqlite::Connection::open(file(&dir)).unwrap();
+    let sql = "EXPLAIN QUERY PLAN SELECT n, request FROM inbox WHERE answer IS NULL ORDER BY n";
+    let plan: String = db.query_row(sql, (), |row| row.get(3)).unwrap();
+    assert!(plan.contains("inbox_waiting"), "{plan}");
+}
