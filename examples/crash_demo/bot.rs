@@ -3,18 +3,17 @@
 use std::path::Path;
 use std::time::Duration;
 
-use surefill_bybit::Bybit;
 use surefill_core::{Amount, Cold, Decision, OrderIntent, Side};
-use surefill_examples::{SHORT, simulated_keys};
 use surefill_store_sqlite::SqliteStore;
 
 use crate::control::{Control, until};
 use crate::moment::{Moment, say, wait_to_be_killed};
 use crate::stop_at::StopAt;
+use crate::venue::At;
 use crate::{Failure, QTY};
 
 /// The venue's name in the bot's configuration.
-pub(crate) const VENUE: &str = "bybit-sim";
+pub(crate) const VENUE: &str = "venue-sim";
 
 /// The strategy's name: with the signal's time it makes the decision.
 const STRATEGY: &str = "crash-demo";
@@ -22,6 +21,7 @@ const STRATEGY: &str = "crash-demo";
 /// What the parent tells a bot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Orders<'a> {
+    pub(crate) at: At,
     pub(crate) url: &'a str,
     pub(crate) control: &'a str,
     pub(crate) journal: &'a Path,
@@ -37,9 +37,8 @@ pub(crate) struct Orders<'a> {
 pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     let control = Control::new(orders.control)?;
     let store = SqliteStore::open(orders.journal)?;
-    let inner = Bybit::simulator(orders.url, simulated_keys()?).with_timing(SHORT);
     let venue = StopAt {
-        inner,
+        inner: orders.at.adapter(orders.url)?,
         moment: orders.die,
         control: control.clone(),
     };
@@ -50,7 +49,7 @@ pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     let intent = OrderIntent::limit(
         decision,
         VENUE,
-        "BTCUSDT",
+        orders.at.symbol(),
         Side::Buy,
         amount,
         orders.price.parse()?,
@@ -60,7 +59,7 @@ pub(crate) async fn run(orders: Orders<'_>) -> Result<(), Failure> {
     order.settled().await;
 
     if orders.die == Some(Moment::Partial) {
-        let wire_id = surefill_bybit::id::spell(&order.id());
+        let wire_id = orders.at.spell(&order.id());
         control.fill(&wire_id, "0.01", orders.price).await?;
         until("the first fill is booked", || async {
             Ok(!order.latest().booked_qty.is_zero())

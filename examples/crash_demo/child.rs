@@ -9,9 +9,10 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::moment::Moment;
+use crate::venue::At;
 use crate::{Failure, PATIENCE, Role};
 
-/// A simulated Bybit in a process of its own; it ends with this value.
+/// A simulated venue in a process of its own; it ends with this value.
 #[derive(Debug)]
 pub(crate) struct Simulator {
     _process: Child,
@@ -27,9 +28,9 @@ struct Ready {
 }
 
 impl Simulator {
-    pub(crate) async fn start() -> Result<Self, Failure> {
+    pub(crate) async fn start(at: At) -> Result<Self, Failure> {
         let mut command = itself()?;
-        command.args(["--role", &Role::Sim.word()]);
+        command.args(["--role", &Role::Sim.word(), "--venue", at.word()]);
         let (process, mut lines) = spawn(command)?;
         let line = next_line(&mut lines).await?;
         let Ready { rest, control } = serde_json::from_str(&line)?;
@@ -62,6 +63,7 @@ pub(crate) struct Bot {
 /// What a bot is started with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start<'a> {
+    pub(crate) at: At,
     pub(crate) role: Role,
     pub(crate) simulator: &'a Simulator,
     pub(crate) journal: &'a Path,
@@ -72,7 +74,8 @@ pub(crate) struct Start<'a> {
 impl Bot {
     pub(crate) fn start(start: Start<'_>, die: Option<Moment>) -> Result<Self, Failure> {
         let mut command = itself()?;
-        command.args(["--role", &start.role.word(), "--url", &start.simulator.rest]);
+        command.args(["--role", &start.role.word(), "--venue", start.at.word()]);
+        command.args(["--url", &start.simulator.rest]);
         command.args([
             "--control",
             &start.simulator.control,

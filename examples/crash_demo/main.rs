@@ -8,20 +8,21 @@ mod bot;
 mod child;
 mod control;
 mod death;
+mod maker;
 mod moment;
 mod naive;
 mod run;
 mod stop_at;
 mod table;
+mod venue;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use surefill_examples::SHORT;
-
 use moment::Moment;
+use venue::At;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -36,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) enum Role {
     /// The parent: it starts, kills, restarts and counts.
     Demo,
-    /// The simulated Bybit.
+    /// The simulated venue.
     Sim,
     /// The bot that trades through surefill.
     Bot,
@@ -54,6 +55,9 @@ impl Role {
 /// Kills bots and counts orders.
 #[derive(Debug, Parser)]
 struct Args {
+    /// At which simulated venue.
+    #[arg(long, value_enum, default_value = "bybit")]
+    venue: At,
     #[arg(long, hide = true, default_value = "demo")]
     role: Role,
     #[arg(long, hide = true, default_value = "")]
@@ -73,9 +77,9 @@ struct Args {
 fn main() -> ExitCode {
     let args = Args::parse();
     let done = match args.role {
-        Role::Demo => several_threads().and_then(|runtime| runtime.block_on(demo())),
+        Role::Demo => several_threads().and_then(|runtime| runtime.block_on(demo(args.venue))),
         Role::Sim => several_threads().map(|runtime| {
-            let words = ["run", "--venue", "bybit"].map(std::ffi::OsString::from);
+            let words = ["run", "--venue", args.venue.word()].map(std::ffi::OsString::from);
             runtime.block_on(surefill_sim::program::run(words))
         }),
         // One thread each, so that a moment stops all of the bot.
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
 
 fn orders(args: &Args) -> bot::Orders<'_> {
     bot::Orders {
+        at: args.venue,
         url: &args.url,
         control: &args.control,
         journal: &args.journal,
@@ -116,19 +121,16 @@ fn one_thread() -> Result<tokio::runtime::Runtime, Failure> {
         .build()?)
 }
 
-async fn demo() -> Result<ExitCode, Failure> {
+async fn demo(at: At) -> Result<ExitCode, Failure> {
+    let [window, lag, drain, margin, watch] = at.timing();
     println!(
-        "simulated Bybit, short timing: receive window {} ms, visibility lag {} ms, drain {} ms, margin {} ms, watch {} ms\n",
-        SHORT.receive_window_ms,
-        SHORT.visibility_lag_ms,
-        SHORT.drain_ms,
-        SHORT.margin_ms,
-        SHORT.watch_ms
+        "simulated {}, short timing: receive window {window} ms, visibility lag {lag} ms, drain {drain} ms, margin {margin} ms, watch {watch} ms\n",
+        at.title()
     );
     let mut running = Vec::new();
     for moment in Moment::ALL {
         for role in [Role::Bot, Role::Naive] {
-            running.push(tokio::spawn(run::run(moment, role)));
+            running.push(tokio::spawn(run::run(at, moment, role)));
         }
     }
     let mut outcomes = Vec::new();

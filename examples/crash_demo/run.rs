@@ -8,6 +8,7 @@ use surefill_store_sqlite::SqliteStore;
 use crate::child::{Bot, Simulator, Start, Told};
 use crate::control::Control;
 use crate::moment::Moment;
+use crate::venue::At;
 use crate::{Failure, QTY, Role};
 
 /// How long a held request stays before the gate: well inside the receive window.
@@ -42,22 +43,23 @@ impl Outcome {
 }
 
 /// Runs one bot through one moment, on a simulator of its own.
-pub(crate) async fn run(moment: Moment, role: Role) -> Result<Outcome, Failure> {
+pub(crate) async fn run(at: At, moment: Moment, role: Role) -> Result<Outcome, Failure> {
     for _ in 0..TRIES {
-        if let Some(outcome) = attempt(moment, role).await? {
+        if let Some(outcome) = attempt(at, moment, role).await? {
             return Ok(outcome);
         }
     }
     Err(format!("the moment {:?} slipped by {TRIES} times", moment.text()).into())
 }
 
-async fn attempt(moment: Moment, role: Role) -> Result<Option<Outcome>, Failure> {
+async fn attempt(at: At, moment: Moment, role: Role) -> Result<Option<Outcome>, Failure> {
     let folder = tempfile::tempdir()?;
-    let simulator = Simulator::start().await?;
+    let simulator = Simulator::start(at).await?;
     let control = Control::new(&simulator.control)?;
     let signal_ms = control.now_ms().await?;
     let journal = folder.path().join("orders.db");
     let start = Start {
+        at,
         role,
         simulator: &simulator,
         journal: &journal,

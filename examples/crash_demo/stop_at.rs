@@ -18,13 +18,13 @@ use crate::moment::{Moment, wait_to_be_killed};
 
 /// Wraps a venue's configuration.
 #[derive(Debug)]
-pub(crate) struct StopAt<C> {
-    pub(crate) inner: C,
+pub(crate) struct StopAt {
+    pub(crate) inner: Box<dyn Connect>,
     pub(crate) moment: Option<Moment>,
     pub(crate) control: Control,
 }
 
-impl<C: Connect> Connect for StopAt<C> {
+impl Connect for StopAt {
     fn nonce_scope(&self) -> Option<NonceScope> {
         self.inner.nonce_scope()
     }
@@ -39,7 +39,7 @@ impl<C: Connect> Connect for StopAt<C> {
             moment,
             control,
         } = *self;
-        let inner = Box::new(inner).connect(ctx)?;
+        let inner = inner.connect(ctx)?;
         Ok(Arc::new(Stopping {
             inner,
             moment,

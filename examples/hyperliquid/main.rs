@@ -15,23 +15,12 @@ use surefill_core::{
     Alias, Amount, BootTime, ClOrdId, Cold, Connect, Decision, Journal, MemoryStore, Nonces,
     OrderIntent, Placement, Rate, Side, Ticket, VenueClock, VenueCtx, VenueTime,
 };
-use surefill_hyperliquid::{Hyperliquid, Keys, Timing, id};
+use surefill_examples::{HYPERLIQUID_SHORT, HYPERLIQUID_SIMULATED_KEY};
+use surefill_hyperliquid::{Hyperliquid, Keys, id};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const VENUE: &str = "hyperliquid";
-
-/// The key of the simulated venue's first wallet. Fake, and known to everybody.
-const SIMULATED_KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
-
-/// Durations of a simulated venue that are short enough to watch.
-const SHORT: Timing = Timing {
-    receive_window_ms: 600,
-    visibility_lag_ms: 100,
-    drain_ms: 50,
-    margin_ms: 100,
-    watch_ms: 1_000,
-};
 
 #[derive(Debug, Parser)]
 #[command(about = "Places one order on Hyperliquid, follows it, and cancels it.")]
@@ -69,8 +58,8 @@ async fn main() -> Result<(), Failure> {
     }
     let config = surefill_sim::hyperliquid::Config::default();
     let simulator = surefill_sim::hyperliquid::start(config).await?;
-    let keys = Keys::new(SIMULATED_KEY)?;
-    let venue = Hyperliquid::simulator(&simulator.url(), keys).with_timing(SHORT);
+    let keys = Keys::new(HYPERLIQUID_SIMULATED_KEY)?;
+    let venue = Hyperliquid::simulator(&simulator.url(), keys).with_timing(HYPERLIQUID_SHORT);
     trade(&args, venue).await?;
     simulator.shutdown().await;
     Ok(())

@@ -1,4 +1,4 @@
-//! What the examples share: the simulated venue's built-in account, its clock, and its short timing.
+//! What the examples share: the simulated venues' built-in accounts, their clock, and their short timing.
 
 use serde_json::Value;
 use surefill_bybit::{KeyError, Keys, Timing};
@@ -31,6 +31,19 @@ pub async fn now_at(simulator: &Handle) -> Result<u64, Box<dyn std::error::Error
 /// Durations of a simulated venue that are short enough to watch.
 pub const SHORT: Timing = Timing {
     receive_window_ms: 300,
+    visibility_lag_ms: 100,
+    drain_ms: 50,
+    margin_ms: 100,
+    watch_ms: 1_000,
+};
+
+/// The key of the simulated Hyperliquid's first wallet. Fake, and known to everybody.
+pub const HYPERLIQUID_SIMULATED_KEY: &str =
+    "0x0123456789012345678901234567890123456789012345678901234567890123";
+
+/// As [`SHORT`], for Hyperliquid.
+pub const HYPERLIQUID_SHORT: surefill_hyperliquid::Timing = surefill_hyperliquid::Timing {
+    receive_window_ms: 600,
     visibility_lag_ms: 100,
     drain_ms: 50,
     margin_ms: 100,

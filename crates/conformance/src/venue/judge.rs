@@ -148,7 +148,9 @@ fn one_story(
     }
     let Some(there) = there else {
         return match row.state {
-            OrdState::Canceled | OrdState::Rejected if row.order_ids.is_empty() => Ok(()),
+            OrdState::Canceled if row.order_ids.is_empty() => Ok(()),
+            // A venue may keep a record of what it refused, with an id of its own, and tell of it.
+            OrdState::Rejected if booked.is_empty() => Ok(()),
             state => Err(format!("{state} without an order")),
         };
     };

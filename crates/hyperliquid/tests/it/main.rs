@@ -15,6 +15,7 @@ mod conformance;
 mod engine;
 mod input;
 mod lists;
+mod scenarios;
 mod server;
 mod simulated;
 mod stream;

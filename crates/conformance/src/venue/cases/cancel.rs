@@ -135,6 +135,7 @@ pub async fn c55_a_cancel_refused_because_it_filled(start: Start) {
             .sim
             .hide(id, &List::ALL, Duration::from_millis(300))
             .await;
+        stage.deaf().await;
         stage.sim.fill(id, stage.sim.part()).await;
         let rest = order.record().intent.amount;
         let Amount::Base(qty) = rest else {
