@@ -532,6 +532,7 @@ impl Driver {
     async fn cancels_only(&mut self) {
         loop {
             let message = tokio::select! {
+                biased;
                 message = self.inbox.recv() => message,
                 _ = self.phase.wait_for(|phase| *phase != Phase::Running) => None,
             };
