@@ -220,11 +220,12 @@ impl World {
                 self.answer(create.send, Answer::Created(answer));
             }
             Message::Cancel { send, keys } => {
-                let open: Vec<usize> = self.open_under(&keys);
-                for index in &open {
-                    self.end(*index, at, OrdStatus::Canceled);
+                // Of two orders under one id a request ends one.
+                let open = self.open_under(&keys).first().copied();
+                if let Some(index) = open {
+                    self.end(index, at, OrdStatus::Canceled);
                 }
-                let report = open.first().map(|index| self.truth(*index));
+                let report = open.map(|index| self.truth(index));
                 self.answer(send, Answer::Canceled(report));
             }
             Message::Revoke { send, key, no } => {
