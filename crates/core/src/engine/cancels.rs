@@ -1,6 +1,6 @@
 //! Cancels: durable first, then the venue is asked until it says that the order ended.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -102,7 +102,7 @@ impl Shared {
             let published = driver.published.borrow();
             published.row.as_ref().is_some_and(open).then_some(id)
         });
-        let mut ids: HashSet<ClOrdId> = driven.collect();
+        let mut ids: BTreeSet<ClOrdId> = driven.collect();
         // Also those that nobody drives yet; a journal that cannot be read keeps no cancel back.
         match self.journal.store().unfinished().await {
             Ok(rows) => ids.extend(rows.iter().filter(|row| open(row)).map(|row| row.id)),

@@ -33,6 +33,7 @@ pub(crate) async fn follow(shared: Arc<Shared>, desk: Arc<Desk>) {
         shared.look(&desk.alias);
         loop {
             let event = tokio::select! {
+                biased;
                 _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
                 event = events.next() => event,
             };

@@ -1,6 +1,6 @@
 //! Recovery: each open order is settled, or its scope is halted, before anything new is placed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -388,7 +388,7 @@ type Service = BoxFuture<'static, ()>;
 /// What the lists showed at once: per order one report for each venue order id.
 #[derive(Default)]
 struct Bulk {
-    reports: HashMap<ClOrdId, Vec<ExecReport>>,
+    reports: BTreeMap<ClOrdId, Vec<ExecReport>>,
     foreign: usize,
 }
 

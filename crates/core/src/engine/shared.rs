@@ -1,6 +1,6 @@
 //! What the engine's tasks share: the journal, the desks, the drivers, the halts in force.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -109,7 +109,8 @@ pub(crate) enum Phase {
 pub(crate) struct Shared {
     pub(crate) journal: Journal,
     pub(crate) desks: HashMap<Alias, Arc<Desk>>,
-    pub(crate) drivers: Mutex<HashMap<ClOrdId, DriverHandle>>,
+    /// Sorted, so that they are told in the same order in every run.
+    pub(crate) drivers: Mutex<BTreeMap<ClOrdId, DriverHandle>>,
     halts: RwLock<Vec<Halt>>,
     /// Held from a halt's or a lift's commit until it is in force here, so that engine and journal see them in one order.
     pub(crate) halting: tokio::sync::Mutex<()>,
@@ -194,6 +195,7 @@ impl Shared {
     pub(crate) async fn pause(&self, wait: Duration) -> bool {
         let mut phase = self.phase.subscribe();
         tokio::select! {
+            biased;
             _ = phase.wait_for(|phase| *phase != Phase::Running) => false,
             () = tokio::time::sleep(wait) => true,
         }

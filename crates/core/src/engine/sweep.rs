@@ -130,6 +130,7 @@ pub(crate) async fn keep_sweeping(shared: Arc<Shared>, desk: Arc<Desk>) {
             tracing::error!(alias = %desk.alias, %error, "a halt could not be lifted");
         }
         tokio::select! {
+            biased;
             _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
             () = tokio::time::sleep(period) => {}
         }
