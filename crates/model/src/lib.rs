@@ -9,3 +9,4 @@
 )]
 
 pub mod check;
+pub mod sim;

@@ -9,3 +9,4 @@
 
 mod camps;
 mod guards;
+mod seeds;
