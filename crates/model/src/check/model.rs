@@ -1,6 +1,8 @@
 //! The model for the checker: what may happen next in a world, and what must hold in every one.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
@@ -166,6 +168,8 @@ pub struct Check {
     /// Only this promise is looked at.
     only: Option<Promise>,
     marks: AtomicU32,
+    /// Promises that were found broken: the checker keeps the last way that it is shown, and the first one is the shortest.
+    shown: Mutex<BTreeSet<Promise>>,
 }
 
 /// A broken promise and the shortest way there.
@@ -234,6 +238,7 @@ impl Check {
             lie: None,
             only: None,
             marks: AtomicU32::new(0),
+            shown: Mutex::default(),
             camp,
             budget,
             intent,
@@ -359,6 +364,11 @@ impl Check {
             found,
             marks: Marks(checker.model().marks.load(Ordering::Relaxed)),
         }
+    }
+
+    /// Whether a broken promise is shown for the first time.
+    fn shows(&self, promise: Promise) -> bool {
+        self.shown.lock().unwrap().insert(promise)
     }
 
     fn holds(&self, promise: Promise, w: &World) -> bool {
@@ -739,7 +749,7 @@ impl Model for Check {
         macro_rules! always {
             ($($promise:ident),* $(,)?) => {
                 vec![$(Property::always(Promise::$promise.name(), |check: &Self, world: &World| {
-                    check.holds(Promise::$promise, world)
+                    check.holds(Promise::$promise, world) || !check.shows(Promise::$promise)
                 })),*]
             };
         }
