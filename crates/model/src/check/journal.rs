@@ -142,16 +142,18 @@ impl Journal {
         }
     }
 
-    /// Applies a change by the rules of the row.
+    /// Applies a change by the rules of the row; `known` is the row as the process knows it, which only a lying store looks at.
     pub(crate) fn apply(
         &mut self,
         by: u8,
+        known: Option<Arc<Row>>,
         mut change: Change,
         fresh: impl FnOnce(&Change, FillSet) -> (Vec<Fill>, FillSet),
         lie: Option<Lie>,
     ) -> Result<Arc<Row>, Refusal> {
         let no_cas = lie == Some(Lie::NoCas);
-        if by != self.leader && !no_cas {
+        let unread = lie == Some(Lie::VersionUnread);
+        if by != self.leader && !no_cas && !unread {
             return Err(Refusal::Fenced);
         }
         let Some(row) = &self.page.row else {
@@ -161,7 +163,8 @@ impl Journal {
         if change.unless_halted && declared && lie != Some(Lie::HaltNotTested) {
             return Err(Refusal::Halted);
         }
-        if no_cas {
+        let row = known.as_ref().filter(|_| no_cas).unwrap_or(row);
+        if unread {
             change.expected = row.record.version;
         }
         if lie == Some(Lie::RefusalForAll) && change.marks.iter().any(|(_, m)| *m == Mark::Refused)
@@ -186,6 +189,13 @@ impl Journal {
                 }
             }
         }
+        if lie == Some(Lie::OneFence)
+            && let Some(last) = after.attempts.last().map(|attempt| attempt.fence)
+        {
+            for attempt in &mut after.attempts {
+                attempt.fence = last;
+            }
+        }
         let mut page = self.page.clone();
         page.fills = set;
         if let Some(halt) = &change.halt
@@ -203,9 +213,10 @@ impl Journal {
 
 /// Whether a lying store keeps this change in memory only.
 fn forgets(lie: Option<Lie>, change: &Change) -> bool {
-    use surefill_core::OrdState::Rejected;
+    use surefill_core::OrdState::{Rejected, Submitted};
     match lie {
         Some(Lie::AttemptLazy) => change.next_attempt.is_some(),
+        Some(Lie::SubmittedLazy) => change.to == Some(Submitted) && change.next_attempt.is_none(),
         Some(Lie::RejectedLazy) => change.to == Some(Rejected),
         Some(Lie::CancelLost) => change.cancel_requested,
         Some(_) | None => false,

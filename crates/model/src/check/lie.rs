@@ -5,6 +5,8 @@
 pub enum Lie {
     /// The store says that an intent or the next attempt is durable, and it is not.
     AttemptLazy,
+    /// The store says that Pending to Submitted is durable, and it is not.
+    SubmittedLazy,
     /// The store loses a Rejected that was told.
     RejectedLazy,
     /// The store loses a halt that was announced.
@@ -13,8 +15,13 @@ pub enum Lie {
     CancelLost,
     /// The store keeps a watch in memory only.
     WatchLost,
-    /// The store takes every change, whatever the version of the row, from whatever process.
+    /// The store takes every change from whatever process, applied to the row as that process knows it, and the last check asks for no lease: who
+    /// writes last wins.
     NoCas,
+    /// The store takes every change from whatever process and whatever version it expects, by the rules of the row as it is.
+    VersionUnread,
+    /// The store keeps one fence for an order: that of its last attempt.
+    OneFence,
     /// The store marks every attempt as refused when one is.
     RefusalForAll,
     /// The store marks every nonce as used when one is.
@@ -23,6 +30,10 @@ pub enum Lie {
     ClaimKept,
     /// The driver calls every send the first.
     AlwaysFirst,
+    /// The driver's last check takes a lease that it lost for its own.
+    LeaseKept,
+    /// The driver waits where it is to halt for doubt.
+    DoubtUnsaid,
     /// The driver does not have the halt tested inside the commit of the next attempt.
     HaltNotTested,
     /// Nobody asks for the fills of closed orders.
@@ -31,6 +42,8 @@ pub enum Lie {
     FenceEarly,
     /// The adapter calls the instant of the answer the begin of a round.
     BegunAtEnd,
+    /// The adapter calls the begin of a round its end.
+    EndedAtBegun,
     /// The adapter makes one search and says that it made two.
     OneRound,
     /// The adapter reads "the nonce is used" as an order that landed.

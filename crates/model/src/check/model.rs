@@ -1,17 +1,19 @@
 //! The model for the checker: what may happen next in a world, and what must hold in every one.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 use surefill_core::{
-    AccountId, Amount, ClOrdId, Decision, Fill, GiveUp, HaltCause, Key, Lacking, Money, OrdState,
-    OrderId, OrderIntent, Px, Qty, Resubmit, Settlement, Side, Sourced, VenueProfile,
+    AccountId, Amount, ClOrdId, Decision, FenceRule, Fill, GiveUp, HaltCause, Key, Lacking, Money,
+    OrdState, OrderId, OrderIntent, Px, Qty, Resubmit, Settlement, Side, Sourced, VenueProfile,
 };
 
 use super::action::{Action, Fate};
 use super::bot::{Ask, Mode};
-use super::camp::{CAP, HORIZON, QTY, TTL, Tick, at, span, tick_of};
+use super::camp::{CAP, FENCE, HORIZON, LAG, QTY, TTL, Tick, at, span, tick_of};
 use super::venue::{FillSet, Life, Place, Sight, fill_bit};
 use super::{Budget, Camp, FenceKind, Lie, World};
 
@@ -148,6 +150,14 @@ pub struct Check {
     pub(crate) lie: Option<Lie>,
     /// How long lists keep what ended.
     pub(crate) kept: Tick,
+    /// The longest time until a change shows in lists.
+    lag: Tick,
+    /// How long the intent stays fresh.
+    pub(crate) ttl: Tick,
+    /// From signing to the fence, of the first attempt, where it has one; of each later one it is the usual.
+    pub(crate) first_fence: Option<Tick>,
+    /// Whether a next attempt can be built.
+    pub(crate) rebuildable: bool,
     pub(crate) intent: OrderIntent,
     pub(crate) id: ClOrdId,
     pub(crate) account: AccountId,
@@ -158,6 +168,8 @@ pub struct Check {
     /// Only this promise is looked at.
     only: Option<Promise>,
     marks: AtomicU32,
+    /// Promises that were found broken: the checker keeps the last way that it is shown, and the first one is the shortest.
+    shown: Mutex<BTreeSet<Promise>>,
 }
 
 /// A broken promise and the shortest way there.
@@ -219,9 +231,14 @@ impl Check {
             profile: camp.profile(),
             key: "5f01".into(),
             kept: 200,
+            lag: LAG,
+            ttl: TTL,
+            first_fence: Some(FENCE),
+            rebuildable: true,
             lie: None,
             only: None,
             marks: AtomicU32::new(0),
+            shown: Mutex::default(),
             camp,
             budget,
             intent,
@@ -259,14 +276,42 @@ impl Check {
         self
     }
 
+    /// Bytes that a caller signed: another attempt cannot be built.
+    #[must_use]
+    pub const fn caller_signed(mut self) -> Self {
+        self.rebuildable = false;
+        self
+    }
+
+    /// A venue whose lists lag by so many ticks, and say so; the intent stays fresh for two such lags as well.
+    #[must_use]
+    pub const fn lagging(mut self, lag: Tick) -> Self {
+        self.lag = lag;
+        self.ttl = TTL + 2 * (lag - LAG);
+        self.intent.ttl = span(self.ttl);
+        self.profile.absence.lag = Sourced::Documented(span(lag), "the model");
+        self.profile.absence.spacing = span(lag);
+        self
+    }
+
+    /// A first attempt that holds for so long, or for ever, and later ones as long as usual.
+    #[must_use]
+    pub fn first_fence(mut self, ticks: Option<Tick>) -> Self {
+        self.first_fence = ticks;
+        if let (FenceRule::Clock { max, .. }, Some(ticks)) = (&mut self.profile.fence, ticks) {
+            *max = span(ticks.max(FENCE));
+        }
+        self
+    }
+
     /// The same with a part that lies.
     #[must_use]
     pub fn lying(mut self, lie: Lie) -> Self {
         self.lie = Some(lie);
         match lie {
             Lie::NoDrain => {
-                self.profile.fence = surefill_core::FenceRule::Clock {
-                    max: span(super::camp::FENCE),
+                self.profile.fence = FenceRule::Clock {
+                    max: span(FENCE),
                     drain: Sourced::Documented(span(0), "the lie"),
                 };
             }
@@ -319,6 +364,11 @@ impl Check {
             found,
             marks: Marks(checker.model().marks.load(Ordering::Relaxed)),
         }
+    }
+
+    /// Whether a broken promise is shown for the first time.
+    fn shows(&self, promise: Promise) -> bool {
+        self.shown.lock().unwrap().insert(promise)
     }
 
     fn holds(&self, promise: Promise, w: &World) -> bool {
@@ -402,7 +452,7 @@ impl Check {
                 HaltCause::Doubt { lacking, .. } => match lacking {
                     Lacking::Fence => {
                         self.saw(Mark::HaltFence);
-                        self.camp.fence == FenceKind::None
+                        self.camp.fence == FenceKind::None || self.first_fence.is_none()
                     }
                     Lacking::DocumentedDrain => {
                         self.saw(Mark::HaltDrain);
@@ -684,7 +734,7 @@ impl Model for Check {
     type Action = Action;
 
     fn init_states(&self) -> Vec<World> {
-        vec![World::new(self.budget)]
+        vec![World::new(self.budget, self.lag)]
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {
@@ -699,7 +749,7 @@ impl Model for Check {
         macro_rules! always {
             ($($promise:ident),* $(,)?) => {
                 vec![$(Property::always(Promise::$promise.name(), |check: &Self, world: &World| {
-                    check.holds(Promise::$promise, world)
+                    check.holds(Promise::$promise, world) || !check.shows(Promise::$promise)
                 })),*]
             };
         }
@@ -756,6 +806,21 @@ impl fmt::Display for Stands<'_> {
         }
         if attempts(before) != attempts(after) {
             write!(f, ", attempts {}", attempts(after))?;
+        }
+        if let (Some(old), Some(new)) = (before.row(), after.row()) {
+            let (old, new) = (&old.record, &new.record);
+            if old.cum_qty != new.cum_qty {
+                write!(f, ", executed {}", new.cum_qty)?;
+            }
+            for (old, new) in old.attempts.iter().zip(&new.attempts) {
+                if old.revocation != new.revocation {
+                    write!(
+                        f,
+                        ", revocation of attempt {}: {:?}",
+                        new.no, new.revocation
+                    )?;
+                }
+            }
         }
         if before.venue.orders.len() != after.venue.orders.len() {
             write!(f, "; orders at the venue: {}", after.venue.orders.len())?;

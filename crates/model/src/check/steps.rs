@@ -12,7 +12,7 @@ use surefill_core::{
 
 use super::action::{Action, Fate};
 use super::bot::{Answer, Ask, CancelSaid, HeldBackBy, Mode, RevokeSaid, Seen, Shown, Status};
-use super::camp::{FENCE, QTY, TTL, Tick, at, span, ticks};
+use super::camp::{FENCE, QTY, Tick, at, span, ticks};
 use super::journal::{Refusal, Row};
 use super::model::{Check, Mark as Saw, Promise};
 use super::venue::{AtBook, AtGate, Copy, FillSet, Life, Place, fill_bit};
@@ -160,25 +160,33 @@ impl Check {
             format: "model".into(),
             wire: Vec::new(),
             keys: vec![self.key.clone()],
-            fence: if camp.fence == FenceKind::None {
-                Fence::None
-            } else {
-                Fence::Clock(at(made + FENCE))
-            },
+            fence: self
+                .until_fence(no)
+                .map_or(Fence::None, |fence| Fence::Clock(at(made + fence))),
             replayable: camp.replayable && !denied,
             revocable: revocable && !denied,
-            rebuildable: true,
+            rebuildable: self.rebuildable,
         }
     }
 
+    /// From signing to the fence, where there is one.
+    fn until_fence(&self, no: u8) -> Option<Tick> {
+        let fence = if no == 1 {
+            self.first_fence
+        } else {
+            Some(FENCE)
+        };
+        fence.filter(|_| self.camp.fence != FenceKind::None)
+    }
+
     /// Another request is signed; its bytes say until when they hold.
-    fn sign(&self, w: &mut World, made: Tick) {
+    fn sign(&self, w: &mut World, no: u8, made: Tick) {
         let longer = if self.lie == Some(Lie::FenceEarly) {
             4
         } else {
             0
         };
-        let fence = (self.camp.fence != FenceKind::None).then_some(made + FENCE + longer);
+        let fence = self.until_fence(no).map(|fence| made + fence + longer);
         w.venue.fences.push(fence);
     }
 
@@ -191,12 +199,12 @@ impl Check {
             return;
         }
         let fenced = w.journal.leader != b && self.lie != Some(Lie::NoCas);
-        if declared || fenced || w.now >= TTL {
+        if declared || fenced || w.now >= self.ttl {
             bot(w, b).mode = Mode::Rest;
             return;
         }
         let made = w.now;
-        self.sign(w, made);
+        self.sign(w, 1, made);
         let first = AttemptState::new(&self.attempt(1, made), at(made));
         let record = OrderRecord::new(
             self.id,
@@ -296,6 +304,12 @@ impl Check {
                 bot(w, b).mode = Mode::Asking(Ask::Revoke(u8::try_from(no).unwrap()));
             }
             Step::Cancel => bot(w, b).mode = Mode::Asking(Ask::Cancel),
+            Step::Halt { .. } if self.lie == Some(Lie::DoubtUnsaid) => {
+                bot(w, b).mode = Mode::Waiting {
+                    until: now + 1,
+                    look: true,
+                };
+            }
             Step::Halt { cause, .. } => {
                 let mut page = w.journal.page.clone();
                 if !page.halts.contains(&cause) {
@@ -321,10 +335,15 @@ impl Check {
     /// Commits a change; what it broke shows in the world.
     fn commit(&self, w: &mut World, b: u8, change: Change) -> Result<(), Refusal> {
         let before = w.row().cloned();
+        let known = bot(w, b).row.clone();
         let (cause, next) = (change.cause, change.next_attempt.is_some());
-        let row = w
-            .journal
-            .apply(b, change, |change, set| self.fresh(change, set), self.lie)?;
+        let row = w.journal.apply(
+            b,
+            known,
+            change,
+            |change, set| self.fresh(change, set),
+            self.lie,
+        )?;
         if let Some(before) = before {
             let (old, new) = (&before.record, &row.record);
             if old.state.is_terminal() && new.state != old.state {
@@ -405,8 +424,10 @@ impl Check {
             w.broken = Some(Promise::HaltHolds);
         }
         self.saw(Saw::Resent);
-        self.sign(w, made);
+        self.sign(w, no, made);
         let wire = u8::try_from(w.venue.fences.len()).unwrap();
+        // A lying store may have taken back the attempt that stood here.
+        w.journal.page.wires.truncate(usize::from(no) - 1);
         w.journal.page.wires.push(wire);
         bot(w, b).mode = Mode::Ready { no, first: true };
     }
@@ -436,11 +457,12 @@ impl Check {
         let row = bot.row.clone().unwrap();
         let record = &row.record;
         let fence = record.attempt(u32::from(no)).map(|attempt| attempt.fence);
-        let held = if leader != b && self.lie != Some(Lie::NoCas) {
+        let unasked = matches!(self.lie, Some(Lie::NoCas | Lie::LeaseKept));
+        let held = if leader != b && !unasked {
             Some(HeldBackBy::LeaseLost)
         } else if record.cancel_requested && !record.land {
             Some(HeldBackBy::CancelAsked)
-        } else if !record.land && now >= TTL {
+        } else if !record.land && now >= self.ttl {
             Some(HeldBackBy::Stale)
         } else if matches!(fence, Some(Fence::Clock(fence)) if at(now) >= fence) {
             Some(HeldBackBy::Fence)
@@ -600,7 +622,12 @@ impl Check {
             } else {
                 begun
             };
-            Seen::Absent { begun, ended: now }
+            let ended = if self.lie == Some(Lie::EndedAtBegun) {
+                begun
+            } else {
+                now
+            };
+            Seen::Absent { begun, ended }
         } else {
             Seen::Found(found)
         });

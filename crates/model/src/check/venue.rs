@@ -2,7 +2,7 @@
 
 use surefill_core::DuplicateRule;
 
-use super::camp::{DRAIN, HORIZON, LAG, Tick, WATCH, WINDOW};
+use super::camp::{DRAIN, HORIZON, Tick, WATCH, WINDOW};
 use super::{Camp, FenceKind};
 
 /// Fills of orders, one bit each: order × 4 + fill.
@@ -33,6 +33,8 @@ pub struct Order {
     pub taken: Tick,
     /// When it ended.
     pub ended: Tick,
+    /// The longest time until a change of it shows in lists.
+    pub(crate) lag: Tick,
     /// When each unit was filled.
     pub fills: Vec<Tick>,
 }
@@ -72,6 +74,8 @@ pub struct Venue {
     pub(crate) revoked: u8,
     /// The fence of each attempt as its bytes say, by number.
     pub(crate) fences: Vec<Option<Tick>>,
+    /// The longest time until a change shows in its lists.
+    pub(crate) lag: Tick,
 }
 
 /// What the gate says.
@@ -139,8 +143,11 @@ impl Venue {
             }
             // What no fence stops comes early enough that its discovery is still seen.
             Place::Wire => {
-                let last = camp.fence == FenceKind::None && now + 6 >= HORIZON;
-                last || copy.doubled.is_some_and(|since| now + LAG >= since + WATCH)
+                let fenced = self.fences.get(usize::from(copy.no) - 1).copied().flatten();
+                let last = fenced.is_none() && now + 6 >= HORIZON;
+                last || copy
+                    .doubled
+                    .is_some_and(|since| now + self.lag >= since + WATCH)
             }
         })
     }
@@ -180,6 +187,7 @@ impl Venue {
             life: Life::Open,
             taken: now,
             ended: 0,
+            lag: self.lag,
             fills: Vec::new(),
         });
         AtBook::Taken(u8::try_from(self.orders.len()).unwrap() - 1)
@@ -218,12 +226,17 @@ impl Sight {
 }
 
 impl Order {
+    /// The last tick at which it may still trade.
+    pub(crate) const fn trades_until(&self) -> Tick {
+        self.taken + self.lag + 1
+    }
+
     /// Whether the list of open orders shows it.
     pub(crate) fn in_open(&self, now: Tick) -> Sight {
         match self.life {
-            Life::Open if now >= self.taken + LAG => Sight::Yes,
+            Life::Open if now >= self.taken + self.lag => Sight::Yes,
             Life::Open => Sight::Maybe,
-            Life::Filled | Life::Canceled if now < self.ended + LAG => Sight::Maybe,
+            Life::Filled | Life::Canceled if now < self.ended + self.lag => Sight::Maybe,
             Life::Filled | Life::Canceled => Sight::No,
         }
     }
@@ -233,7 +246,7 @@ impl Order {
         match self.life {
             Life::Open => Sight::No,
             Life::Filled | Life::Canceled if now >= self.ended.saturating_add(kept) => Sight::No,
-            Life::Filled | Life::Canceled if now >= self.ended + LAG => Sight::Yes,
+            Life::Filled | Life::Canceled if now >= self.ended + self.lag => Sight::Yes,
             Life::Filled | Life::Canceled => Sight::Maybe,
         }
     }
@@ -242,7 +255,7 @@ impl Order {
     pub(crate) fn fills_shown(&self, index: u8, now: Tick, lucky: bool, kept: Tick) -> FillSet {
         let mut set = 0;
         for (fill, at) in (0_u8..).zip(&self.fills) {
-            let old = now >= *at + LAG;
+            let old = now >= *at + self.lag;
             let gone = now >= at.saturating_add(kept);
             if (old || lucky) && !gone {
                 set |= fill_bit(index, fill);
@@ -253,6 +266,6 @@ impl Order {
 
     /// Whether the list of fills may show more or less.
     pub(crate) fn fills_unsure(&self, now: Tick) -> bool {
-        self.fills.iter().any(|at| now < *at + LAG)
+        self.fills.iter().any(|at| now < *at + self.lag)
     }
 }

@@ -63,13 +63,16 @@ pub struct World {
 }
 
 impl World {
-    pub(crate) fn new(left: Budget) -> Self {
+    pub(crate) fn new(left: Budget, lag: Tick) -> Self {
         let mut first = Bot::down();
         first.mode = Mode::Place;
         Self {
             now: 0,
             journal: Journal::default(),
-            venue: Venue::default(),
+            venue: Venue {
+                lag,
+                ..Venue::default()
+            },
             bots: if left.takeovers > 0 {
                 vec![first, Bot::down()]
             } else {
@@ -104,10 +107,10 @@ impl World {
         set
     }
 
-    /// Whether an order may still trade: within two ticks of being taken.
+    /// Whether an order may still trade: within a lag and a tick of being taken.
     pub(crate) fn trades(&self, order: usize) -> bool {
         let order = &self.venue.orders[order];
-        self.left.trades > 0 && order.life == Life::Open && self.now <= order.taken + 2
+        self.left.trades > 0 && order.life == Life::Open && self.now <= order.trades_until()
     }
 
     /// The process that holds the lease.
@@ -135,7 +138,7 @@ impl World {
                     && !record.cancel_requested
                     && self.venue.orders.len() == 1
                     && self.venue.orders[0].life == Life::Open
-                    && self.now > self.venue.orders[0].taken + 2
+                    && self.now > self.venue.orders[0].trades_until()
                     && record.booked_qty == record.cum_qty
                     && self.journal.page.fills == self.executed();
                 works || *until > HORIZON

@@ -45,6 +45,18 @@ fn every_camp_keeps_every_promise_and_the_table_says_so() {
 }
 
 #[test]
+fn lists_that_lag_for_more_than_a_tick_keep_every_promise() {
+    let mut reports = Vec::new();
+    for camp in Camp::all() {
+        if camp.duplicate == surefill_core::DuplicateRule::Accepted {
+            let check = Check::new(camp, Scenario::Lists.budget(0)).lagging(2);
+            reports.push((camp, Scenario::Lists, check.run(Scenario::LIMIT)));
+        }
+    }
+    judge(&reports);
+}
+
+#[test]
 fn orders_that_trade_and_cancels_keep_every_promise() {
     let mut reports = Vec::new();
     for camp in Camp::all() {
