@@ -66,12 +66,14 @@ impl Sim {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let lines = out.lines().take(venues).map(|line| {
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let lines = out.by_ref().lines().take(venues).map(|line| {
             let line = line.unwrap();
             serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"))
         });
         let ready = lines.collect();
+        // Kept open: a simulator that has more to say than is waited for ends where nobody can hear it.
+        child.stdout = Some(out.into_inner());
         (child, ready)
     }
 
