@@ -272,21 +272,10 @@ max_open_orders = 50
 
     /// Places a limit order that rests far from the market.
     pub(crate) fn place(&self, strategy: &str, more: &[&str]) -> Said {
-        let args = [
-            "place",
-            "--venue",
-            "by",
-            "--symbol",
-            "BTCUSDT",
-            "--side",
-            "buy",
-            "--qty",
-            "0.01",
-            "--price",
-            "50000",
-            "--strategy",
-            strategy,
-        ];
+        let line = format!(
+            "place --venue by --symbol BTCUSDT --side buy --qty 0.01 --price 50000 --strategy {strategy}"
+        );
+        let args = words(&line);
         run(self.command(&args).args(more).arg("--json"))
     }
 
@@ -296,24 +285,9 @@ max_open_orders = 50
             .fault(&json!({ "op": "create", "do": "reset_before" }));
         self.sim
             .fault(&json!({ "op": "lookup", "times": 100_000, "do": "status:500" }));
-        let args = [
-            "place",
-            "--venue",
-            "by",
-            "--symbol",
-            "ETHUSDT",
-            "--side",
-            "buy",
-            "--qty",
-            "0.1",
-            "--price",
-            "2000",
-            "--strategy",
-            "engine",
-            "--wait",
-            "5m",
-            "--json",
-        ];
+        let args = words(
+            "place --venue by --symbol ETHUSDT --side buy --qty 0.1 --price 2000 --strategy engine --wait 5m --json",
+        );
         let child = self
             .command(&args)
             .stdout(Stdio::piped())
@@ -381,6 +355,11 @@ pub(crate) fn command(config: &Path, args: &[&str]) -> Command {
         .args(args)
         .stdin(Stdio::null());
     command
+}
+
+/// The words of a command as one types it; none has a space in it.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
 }
 
 pub(crate) fn run(command: &mut Command) -> Said {

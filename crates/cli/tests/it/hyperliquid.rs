@@ -5,26 +5,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench::{AGENT, Bench, Said, VAULT, WALLET, address, ended_within, run};
+use crate::bench::{AGENT, Bench, Said, VAULT, WALLET, address, ended_within, run, words};
 use crate::probe::is_clean;
 
 /// Places a limit order far from the market.
 fn place(bench: &Bench, symbol: &str, (qty, price): (&str, &str), more: &[&str]) -> Said {
-    let args = [
-        "place",
-        "--venue",
-        "hl",
-        "--symbol",
-        symbol,
-        "--side",
-        "buy",
-        "--qty",
-        qty,
-        "--price",
-        price,
-        "--strategy",
-        "s",
-    ];
+    let line = format!(
+        "place --venue hl --symbol {symbol} --side buy --qty {qty} --price {price} --strategy s"
+    );
+    let args = words(&line);
     run(bench.command(&args).args(more).arg("--json"))
 }
 

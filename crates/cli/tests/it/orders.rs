@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, UID};
+use crate::bench::{Bench, UID, words};
 
 /// The names of a document's fields.
 fn fields(document: &Value) -> Vec<&str> {
@@ -95,21 +95,8 @@ fn an_order_is_placed_once_however_often_it_is_asked_for() {
 #[test]
 fn what_ends_at_once_is_waited_for() {
     let bench = Bench::new();
-    let market = [
-        "place",
-        "--venue",
-        "by",
-        "--symbol",
-        "ETHUSDT",
-        "--side",
-        "sell",
-        "--qty",
-        "0.5",
-        "--type",
-        "market",
-        "--strategy",
-        "m",
-    ];
+    let market =
+        words("place --venue by --symbol ETHUSDT --side sell --qty 0.5 --type market --strategy m");
     // A market order has no price by which it could be held to the limit.
     let refused = bench.json(&market);
     assert_eq!(refused.code, 5, "{refused:?}");
@@ -373,21 +360,8 @@ fn halts_refuse_new_risk_until_they_are_lifted() {
 #[test]
 fn limits_refuse_before_anything_is_journaled() {
     let bench = Bench::new();
-    let args = [
-        "place",
-        "--venue",
-        "by",
-        "--symbol",
-        "BTCUSDT",
-        "--side",
-        "buy",
-        "--qty",
-        "1",
-        "--price",
-        "50000",
-        "--strategy",
-        "s",
-    ];
+    let args =
+        words("place --venue by --symbol BTCUSDT --side buy --qty 1 --price 50000 --strategy s");
     let refused = bench.json(&args);
     assert_eq!(refused.code, 5, "{refused:?}");
     assert!(refused.err.contains("limit of 5000"), "{refused:?}");

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::bench::{AGENT, Bench, KEY, SECRET, Said, WALLET, address, run};
+use crate::bench::{AGENT, Bench, KEY, SECRET, Said, WALLET, address, run, words};
 
 fn hidden(what: &str, text: &[u8]) {
     for secret in [KEY, SECRET, WALLET, AGENT] {
@@ -30,22 +30,9 @@ fn no_command_shows_a_secret_at_trace_level() {
         assert!(!said.err.contains("panicked"), "{said:?}");
         said
     };
-    let limit = [
-        "place",
-        "--venue",
-        "by",
-        "--symbol",
-        "BTCUSDT",
-        "--side",
-        "buy",
-        "--qty",
-        "0.01",
-        "--price",
-        "50000",
-        "--strategy",
-        "s",
-        "--json",
-    ];
+    let limit = words(
+        "place --venue by --symbol BTCUSDT --side buy --qty 0.01 --price 50000 --strategy s --json",
+    );
     let placed = said(&limit);
     assert!(
         placed.err.contains("TRACE") || placed.err.contains("DEBUG"),
@@ -66,7 +53,7 @@ fn no_command_shows_a_secret_at_trace_level() {
         "throttle",
     ] {
         bench.sim.fault(&json!({ "op": "create", "do": fault }));
-        let mut args = limit.to_vec();
+        let mut args = limit.clone();
         args.extend(["--nonce", "7", "--wait", "500ms"]);
         args[12] = fault;
         said(&args);
@@ -156,7 +143,7 @@ fn no_command_shows_a_private_key_at_trace_level() {
         said
     };
     let limit = "place --venue hl --symbol BTC --side buy --qty 0.01 --price 50000 --json --wait 500ms --strategy s";
-    let limit: Vec<&str> = limit.split(' ').collect();
+    let limit = words(limit);
     let placed = said(&limit);
     assert!(placed.err.contains("DEBUG") || placed.err.contains("TRACE"));
     let id = placed.json()["order"]["cl_ord_id"]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, ended, signal};
+use crate::bench::{Bench, ended, signal, words};
 
 const GONE: Duration = Duration::from_secs(5);
 
@@ -48,22 +48,10 @@ fn a_stop_in_the_middle_of_place_under_load_leaves_nothing_that_is_not_journaled
                 .sim
                 .fault(&json!({ "op": "create", "do": "hold", "ms": 150 }));
             let at = format!("s{n}");
-            let args = [
-                "place",
-                "--venue",
-                "by",
-                "--symbol",
-                "BTCUSDT",
-                "--side",
-                "buy",
-                "--qty",
-                "0.01",
-                "--price",
-                "50000",
-                "--strategy",
-                &at,
-                "--json",
-            ];
+            let line = format!(
+                "place --venue by --symbol BTCUSDT --side buy --qty 0.01 --price 50000 --strategy {at} --json"
+            );
+            let args = words(&line);
             let mut child = bench
                 .command(&args)
                 .stdout(Stdio::piped())
