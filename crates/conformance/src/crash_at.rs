@@ -296,9 +296,9 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
             .await
     }
 
-    async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
+    async fn amend(&self, request: &Journaled<Amend>, go: &Go) -> AmendOutcome {
         self.world
-            .around(Call::Submit, self.inner.amend(request))
+            .around(Call::Submit, self.inner.amend(request, go))
             .await
     }
 

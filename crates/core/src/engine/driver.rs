@@ -96,6 +96,8 @@ pub(crate) struct Driver {
     due: Option<Instant>,
     /// A cancel was asked that the journal could not hold.
     cancel_owed: bool,
+    /// A halt that the journal could not hold.
+    halt_owed: Option<Halt>,
     /// The answer to a request that cancels this order with others.
     together: Option<oneshot::Receiver<CancelOutcome>>,
     _driven: Driven,
@@ -226,6 +228,7 @@ impl Driver {
             stop,
             due: None,
             cancel_owed: false,
+            halt_owed: None,
             together: None,
             _driven: driven,
         }
@@ -304,6 +307,9 @@ impl Driver {
             if self.cancel_owed {
                 self.pay_cancel().await?;
             }
+            if let Some(halt) = self.halt_owed.take() {
+                self.pay_halt(halt).await?;
+            }
             let Some(at) = self.shared.situation(&self.desk, &self.row) else {
                 self.hear_time().await?;
                 continue;
@@ -350,6 +356,9 @@ impl Driver {
                 Step::Nothing if self.row.unfinished() => {
                     self.wait(Duration::MAX).await?.unwrap_or(Seen::Resume)
                 }
+                Step::Nothing if self.halt_owed.is_some() => {
+                    self.wait(FULL_DISK_WAIT).await?.unwrap_or(Seen::Resume)
+                }
                 Step::Nothing => return Ok(()),
             };
         }
@@ -377,17 +386,7 @@ impl Driver {
     async fn commit(&mut self, change: Change, answered: bool) -> Result<Committed, LetGo> {
         let mut told = false;
         loop {
-            let shared = Arc::clone(&self.shared);
-            let halting = match &change.halt {
-                Some(_) => Some(shared.halting.lock().await),
-                None => None,
-            };
-            let applied = shared.journal.apply(change.clone()).await;
-            if let (Ok(_), Some(halt)) = (&applied, &change.halt) {
-                shared.announce(halt);
-            }
-            drop(halting);
-            match applied {
+            match self.shared.apply(&change).await {
                 Ok(row) => {
                     self.committed(row, &change).await;
                     return Ok(Committed::Yes);
@@ -608,6 +607,9 @@ impl Driver {
         tokio::pin!(answer);
         loop {
             let message = tokio::select! {
+        if let Some(reading) = self.desk.clock.read() {
+            self.pursuit.looking(reading.earliest());
+        }
                 biased;
                 answer = &mut answer => return Ok(answer),
                 message = self.inbox.recv() => message,

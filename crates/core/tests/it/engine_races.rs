@@ -9,12 +9,7 @@ use tokio::sync::Notify;
 
 use crate::engine::{intent, qty, referee, start, until, within};
 use crate::fake_venue::{Do, FakeVenue, Held, profile};
-use crate::flaky_store::FlakyStore;
-
-async fn start_over(store: &FlakyStore, venue: &FakeVenue) -> Engine {
-    let cold = Cold::new(store.clone()).venue("v", venue.clone());
-    within(cold.recover()).await.expect("recovered").0
-}
+use crate::flaky_store::{FlakyStore, start_over};
 
 fn conflict(change: &Change) -> StoreError {
     StoreError::Change(ChangeError::Conflict {

@@ -9,6 +9,9 @@ use async_trait::async_trait;
 use surefill_core::*;
 use tokio::sync::Notify;
 
+use crate::engine::within;
+use crate::fake_venue::FakeVenue;
+
 type Fails = Box<dyn Fn(&Change) -> Option<StoreError> + Send>;
 
 /// What is to fail.
@@ -24,6 +27,8 @@ pub(crate) struct Script {
     pub(crate) begin: AtomicBool,
     /// No halt can be lifted.
     pub(crate) lifts: AtomicBool,
+    /// No halt can be made durable.
+    pub(crate) halts_fail: AtomicBool,
     /// A halt is durable, and its answer waits for this.
     pub(crate) halt_answer: Mutex<Option<Arc<Notify>>>,
 }
@@ -56,6 +61,13 @@ impl FlakyStore {
         let mut applies = self.script.applies.lock().unwrap();
         applies.push_back(Box::new(fails));
     }
+}
+
+/// Starts an engine over it; each send is checked against what it holds.
+pub(crate) async fn start_over(store: &FlakyStore, venue: &FakeVenue) -> Engine {
+    *venue.0.journal.lock().unwrap() = Some(store.inner.clone());
+    let cold = Cold::new(store.clone()).venue("v", venue.clone());
+    within(cold.recover()).await.expect("recovered").0
 }
 
 fn unread() -> StoreError {
@@ -150,6 +162,9 @@ impl Store for FlakyStore {
     }
 
     async fn halt(&self, halt: &Halt) -> Result<(), StoreError> {
+        if self.script.halts_fail.load(Ordering::Acquire) {
+            return Err(StoreError::Full);
+        }
         self.inner.halt(halt).await?;
         let answer = self.script.halt_answer.lock().unwrap().take();
         if let Some(answer) = answer {

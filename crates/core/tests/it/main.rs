@@ -13,6 +13,7 @@
 mod amends;
 mod decide_walk;
 mod engine;
+mod engine_amends;
 mod engine_races;
 mod engine_requests;
 mod fake_venue;
