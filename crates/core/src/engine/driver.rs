@@ -419,7 +419,8 @@ impl Driver {
     async fn committed(&mut self, row: OrderRecord, change: &Change) {
         let before = std::mem::replace(&mut self.row, row);
         heed(&self.stop, &self.row);
-        if before.state.is_doubt() && !self.row.state.is_doubt() {
+        // A further attempt is no verdict, so a halt from doubt stays in force between attempts.
+        if !before.state.is_known() && self.row.state.is_known() {
             self.lift_doubts(change.at).await;
         }
         let transition = Transition::of(&before, &self.row, change);

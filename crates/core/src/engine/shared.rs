@@ -367,7 +367,7 @@ impl Shared {
                 continue;
             }
             let row = self.journal.store().order(id).await?;
-            if row.is_some_and(|row| row.state.is_working() || row.state.is_terminal()) {
+            if row.is_some_and(|row| row.state.is_known()) {
                 let lift = Lift::One(halt.scope, halt.cause);
                 self.lift(&lift, "surefill", "the truth arrived", at)
                     .await?;
