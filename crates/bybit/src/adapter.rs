@@ -363,7 +363,7 @@ impl Venue for Adapter {
         Ok(CancelAllOutcome::Taken(all))
     }
 
-    async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
+    async fn amend(&self, request: &Journaled<Amend>, go: &Go) -> AmendOutcome {
         let reading = match self.reader.clock().await {
             Ok(reading) => reading,
             Err(failure) => {
@@ -387,7 +387,7 @@ impl Venue for Adapter {
         };
         let mark = self.reader.ctx.clock.mark();
         let sent = match self.reader.free() {
-            Ok(()) => self.reader.client.amend(at, &body).await,
+            Ok(()) => self.reader.client.amend(at, &body, go).await,
             Err(held) => Err(held),
         };
         self.reader.hear(mark, RateClass::Cancel, &sent);

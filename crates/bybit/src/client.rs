@@ -102,12 +102,12 @@ impl Client {
         self.post(batch::CANCELS, at, window, body, None).await
     }
 
-    pub(crate) async fn amend(&self, at: VenueTime, body: &ByLink<'_>) -> Sent {
-        self.post_json("/v5/order/amend", at, body).await
+    pub(crate) async fn amend(&self, at: VenueTime, body: &ByLink<'_>, go: &Go) -> Sent {
+        self.post_json("/v5/order/amend", at, body, Some(go)).await
     }
 
     pub(crate) async fn cancel_all(&self, at: VenueTime, body: &CancelAll<'_>) -> Sent {
-        self.post_json("/v5/order/cancel-all", at, body).await
+        self.post_json("/v5/order/cancel-all", at, body, None).await
     }
 
     /// Sends one read of the public market.
@@ -125,9 +125,15 @@ impl Client {
         self.http.send(request, None).await
     }
 
-    async fn post_json(&self, path: &str, at: VenueTime, body: &(impl Serialize + Sync)) -> Sent {
+    async fn post_json(
+        &self,
+        path: &str,
+        at: VenueTime,
+        body: &(impl Serialize + Sync),
+        go: Option<&Go>,
+    ) -> Sent {
         let body = serde_json::to_string(body).map_err(|error| not_sent(&error.to_string()))?;
-        self.post(path, at, self.receive_window, body, None).await
+        self.post(path, at, self.receive_window, body, go).await
     }
 
     async fn post(

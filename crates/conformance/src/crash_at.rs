@@ -1,20 +1,19 @@
 //! A store and a venue that stop the world around a chosen call, as the death of the process does.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use surefill_core::{
-    AccountId, Alias, Amend, AmendOutcome, Answer, Attempt, AttemptNo, Begin, Begun,
-    CancelAllOutcome, CancelOutcome, Change, ClOrdId, Connect, Durability, ExecReport, Facts, Fill,
-    Go, Halt, Handle, Instrument, Journaled, Key, Lift, Lookup, NonceScope, OrderFilter, OrderId,
-    OrderIntent, OrderRecord, Position, PrepareError, Requested, Revocation, Snapshot, Store,
-    StoreError, Submission, Symbol, Ticket, Transition, Venue, VenueCtx, VenueError, VenueEvent,
-    VenueProfile, VenueTime,
+    AccountId, Amend, AmendOutcome, Attempt, CancelAllOutcome, CancelOutcome, ClOrdId, Connect,
+    ExecReport, Facts, Fill, Go, Handle, Instrument, Journaled, Key, Lookup, NonceScope,
+    OrderIntent, OrderRecord, Position, PrepareError, Revocation, Snapshot, StoreError, Submission,
+    Symbol, Ticket, Venue, VenueCtx, VenueError, VenueEvent, VenueProfile, VenueTime,
 };
 use tokio::sync::watch;
+
+use crate::hooked::{Hook, StoreCall};
 
 /// The calls around which a process can die: every write to the journal, and every send. A read of the journal changes nothing that
 /// the next process could see, so that a death there is a death before the next call.
@@ -155,7 +154,7 @@ impl World {
         made.iter().filter(|made| **made == call).count()
     }
 
-    async fn around<T>(&self, call: Call, work: impl Future<Output = T> + Send) -> T {
+    async fn meet<T>(&self, call: Call, work: impl Future<Output = T> + Send) -> T {
         let meets = self.0.point.is_some_and(|point| point.call == call);
         let nth = if meets {
             self.0.met.fetch_add(1, Ordering::AcqRel).saturating_add(1)
@@ -200,7 +199,9 @@ impl World {
     }
 }
 
-/// A store, or a venue, in a [`World`] that stops.
+/// A venue in a [`World`] that stops; a store in it is a [`Hooked`] one.
+///
+/// [`Hooked`]: crate::Hooked
 #[derive(Debug)]
 pub struct CrashAt<T> {
     inner: T,
@@ -238,7 +239,7 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
     }
 
     async fn account(&self) -> Result<AccountId, VenueError> {
-        self.world.around(Call::Account, self.inner.account()).await
+        self.world.meet(Call::Account, self.inner.account()).await
     }
 
     fn spelled_id(&self, key: &Key) -> Option<ClOrdId> {
@@ -246,9 +247,7 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
     }
 
     async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError> {
-        self.world
-            .around(Call::Facts, self.inner.facts(intent))
-            .await
+        self.world.meet(Call::Facts, self.inner.facts(intent)).await
     }
 
     fn prepare(
@@ -262,43 +261,43 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
 
     async fn submit(&self, attempt: &Journaled<Attempt>, go: &Go) -> Submission {
         self.world
-            .around(Call::Submit, self.inner.submit(attempt, go))
+            .meet(Call::Submit, self.inner.submit(attempt, go))
             .await
     }
 
     async fn lookup(&self, order: &OrderRecord) -> Lookup {
         self.world
-            .around(Call::Lookup, self.inner.lookup(order))
+            .meet(Call::Lookup, self.inner.lookup(order))
             .await
     }
 
     async fn revoke(&self, attempt: &Journaled<Attempt>) -> Revocation {
         self.world
-            .around(Call::Revoke, self.inner.revoke(attempt))
+            .meet(Call::Revoke, self.inner.revoke(attempt))
             .await
     }
 
     async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
         self.world
-            .around(Call::Cancel, self.inner.cancel(order))
+            .meet(Call::Cancel, self.inner.cancel(order))
             .await
     }
 
     async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
         self.world
-            .around(Call::Cancel, self.inner.cancel_batch(orders))
+            .meet(Call::Cancel, self.inner.cancel_batch(orders))
             .await
     }
 
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
         self.world
-            .around(Call::Cancel, self.inner.cancel_all(symbol))
+            .meet(Call::Cancel, self.inner.cancel_all(symbol))
             .await
     }
 
-    async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
+    async fn amend(&self, request: &Journaled<Amend>, go: &Go) -> AmendOutcome {
         self.world
-            .around(Call::Submit, self.inner.amend(request))
+            .meet(Call::Submit, self.inner.amend(request, go))
             .await
     }
 
@@ -307,7 +306,7 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
         symbol: Option<&Symbol>,
     ) -> Result<Snapshot<ExecReport>, VenueError> {
         self.world
-            .around(Call::OpenOrders, self.inner.open_orders(symbol))
+            .meet(Call::OpenOrders, self.inner.open_orders(symbol))
             .await
     }
 
@@ -317,7 +316,7 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
         since: VenueTime,
     ) -> Result<Snapshot<ExecReport>, VenueError> {
         self.world
-            .around(Call::ClosedSince, self.inner.closed_since(symbol, since))
+            .meet(Call::ClosedSince, self.inner.closed_since(symbol, since))
             .await
     }
 
@@ -327,7 +326,7 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
         since: VenueTime,
     ) -> Result<Snapshot<(Handle, Fill)>, VenueError> {
         self.world
-            .around(Call::FillsSince, self.inner.fills_since(symbol, since))
+            .meet(Call::FillsSince, self.inner.fills_since(symbol, since))
             .await
     }
 
@@ -336,7 +335,7 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
     }
 
     async fn follow(&self) -> Result<BoxStream<'static, VenueEvent>, VenueError> {
-        self.world.around(Call::Follow, self.inner.follow()).await
+        self.world.meet(Call::Follow, self.inner.follow()).await
     }
 
     async fn instruments(&self) -> Result<Vec<Instrument>, VenueError> {
@@ -345,139 +344,31 @@ impl Venue for CrashAt<Arc<dyn Venue>> {
 
     async fn venue_time(&self) -> Result<VenueTime, VenueError> {
         self.world
-            .around(Call::VenueTime, self.inner.venue_time())
+            .meet(Call::VenueTime, self.inner.venue_time())
             .await
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-#[async_trait]
-impl Store for CrashAt<Arc<dyn Store>> {
-    async fn begin(&self, begin: Begin) -> Result<Begun, StoreError> {
-        self.world
-            .around(Call::Begin, self.inner.begin(begin))
-            .await
-    }
-
-    async fn apply(
+impl Hook for World {
+    async fn around<T: Send>(
         &self,
-        change: Change,
-        durability: Durability,
-    ) -> Result<OrderRecord, StoreError> {
-        self.world
-            .around(Call::Apply, self.inner.apply(change, durability))
-            .await
-    }
-
-    async fn order(&self, id: ClOrdId) -> Result<Option<OrderRecord>, StoreError> {
-        self.world.unless_stopped(self.inner.order(id)).await
-    }
-
-    async fn attempt(&self, id: ClOrdId, no: AttemptNo) -> Result<Option<Attempt>, StoreError> {
-        self.world.unless_stopped(self.inner.attempt(id, no)).await
-    }
-
-    async fn unfinished(&self) -> Result<Vec<OrderRecord>, StoreError> {
-        self.world.unless_stopped(self.inner.unfinished()).await
-    }
-
-    async fn orders(&self, filter: &OrderFilter) -> Result<Vec<OrderRecord>, StoreError> {
-        self.world.unless_stopped(self.inner.orders(filter)).await
-    }
-
-    async fn by_key(&self, alias: &Alias, key: &Key) -> Result<Option<ClOrdId>, StoreError> {
-        self.world
-            .unless_stopped(self.inner.by_key(alias, key))
-            .await
-    }
-
-    async fn by_order_id(
-        &self,
-        alias: &Alias,
-        order_id: &OrderId,
-    ) -> Result<Option<ClOrdId>, StoreError> {
-        self.world
-            .unless_stopped(self.inner.by_order_id(alias, order_id))
-            .await
-    }
-
-    async fn fills(&self, id: ClOrdId) -> Result<Vec<Fill>, StoreError> {
-        self.world.unless_stopped(self.inner.fills(id)).await
-    }
-
-    async fn history(&self, id: ClOrdId) -> Result<Vec<Transition>, StoreError> {
-        self.world.unless_stopped(self.inner.history(id)).await
-    }
-
-    async fn reserve(
-        &self,
-        scope: &NonceScope,
-        floor: u64,
-        n: u32,
-    ) -> Result<Range<u64>, StoreError> {
-        self.world
-            .around(Call::Reserve, self.inner.reserve(scope, floor, n))
-            .await
-    }
-
-    async fn bind(&self, alias: &Alias, account: &AccountId) -> Result<(), StoreError> {
-        self.world
-            .around(Call::Bind, self.inner.bind(alias, account))
-            .await
-    }
-
-    async fn halt(&self, halt: &Halt) -> Result<(), StoreError> {
-        self.world.around(Call::Halt, self.inner.halt(halt)).await
-    }
-
-    async fn lift(
-        &self,
-        lift: &Lift,
-        who: &str,
-        reason: &str,
-        at: VenueTime,
-    ) -> Result<Vec<Halt>, StoreError> {
-        self.world
-            .around(Call::Lift, self.inner.lift(lift, who, reason, at))
-            .await
-    }
-
-    async fn halts(&self) -> Result<Vec<Halt>, StoreError> {
-        self.world.unless_stopped(self.inner.halts()).await
-    }
-
-    async fn cursor(&self, alias: &Alias) -> Result<Option<VenueTime>, StoreError> {
-        self.world.unless_stopped(self.inner.cursor(alias)).await
-    }
-
-    async fn set_cursor(&self, alias: &Alias, at: VenueTime) -> Result<(), StoreError> {
-        self.world
-            .around(Call::SetCursor, self.inner.set_cursor(alias, at))
-            .await
-    }
-
-    async fn lease(&self, scope: &str) -> Result<u64, StoreError> {
-        self.world
-            .around(Call::Lease, self.inner.lease(scope))
-            .await
-    }
-
-    async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
-        self.world.unless_stopped(self.inner.requests()).await
-    }
-
-    async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {
-        // A write like any other; the suite asks nothing by the inbox.
-        self.world
-            .around(Call::Apply, self.inner.answer(n, answer))
-            .await
-    }
-
-    async fn made_at(&self) -> Result<VenueTime, StoreError> {
-        self.world.unless_stopped(self.inner.made_at()).await
-    }
-
-    async fn close(&self) -> Result<(), StoreError> {
-        self.world.unless_stopped(self.inner.close()).await
+        call: StoreCall<'_>,
+        inner: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        let call = match call {
+            StoreCall::Begin => Call::Begin,
+            // An answer is a write like any other; the suite asks nothing by the inbox.
+            StoreCall::Apply(_) | StoreCall::Answer => Call::Apply,
+            StoreCall::Reserve => Call::Reserve,
+            StoreCall::Bind => Call::Bind,
+            StoreCall::Halt => Call::Halt,
+            StoreCall::Lift => Call::Lift,
+            StoreCall::SetCursor => Call::SetCursor,
+            StoreCall::Lease => Call::Lease,
+            StoreCall::Order | StoreCall::Attempt | StoreCall::Read | StoreCall::Close => {
+                return self.unless_stopped(inner).await;
+            }
+        };
+        self.meet(call, inner).await
     }
 }

@@ -10,8 +10,10 @@
 
 mod crash_at;
 mod faulty;
+mod hooked;
 pub mod store;
 pub mod venue;
 
 pub use crash_at::{Call, CrashAt, CrashPoint, Edge, World};
-pub use faulty::{Faulty, Landing};
+pub use faulty::{FailsOnce, Faulty, Landing};
+pub use hooked::{Hook, Hooked, StoreCall};

@@ -403,10 +403,12 @@ impl OrderRecord {
         if let Some(attempt) = &change.next_attempt {
             row.attempts.push(AttemptState::new(attempt, change.at));
         }
-        row.doubt_since = match (row.state.is_doubt(), self.doubt_since) {
-            (true, None) => Some(change.at),
-            (true, since) => since,
-            (false, _) => None,
+        // A further attempt is no verdict: the doubt is as old as its first moment until the venue says what became of the order.
+        row.doubt_since = if row.state.is_known() {
+            None
+        } else {
+            let now = row.state.is_doubt().then_some(change.at);
+            self.doubt_since.or(now)
         };
         if row.state == OrdState::Rejected && !row.cum_qty.is_zero() && change.to.is_some() {
             return Err(ChangeError::RejectedWithFills { id });

@@ -104,7 +104,7 @@ impl FromStr for Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lacking {
-    /// No answer to a lookup yet.
+    /// No answer has said what became of it: lookups fail, or each further attempt does.
     Answer,
     /// Neither a fence nor a revocation bounds when the attempt may land.
     Fence,
@@ -119,7 +119,7 @@ pub enum Lacking {
 impl Lacking {
     const fn text(self) -> &'static str {
         match self {
-            Self::Answer => "no full round of lookups has answered",
+            Self::Answer => "no answer has said what became of it",
             Self::Fence => "nothing bounds when the request may still land",
             Self::DocumentedDrain => {
                 "the way from gate to book is bounded by an assumed number only"

@@ -109,6 +109,11 @@ impl OrdState {
         }
     }
 
+    /// Whether the venue's verdict is in: it works, or it has ended.
+    pub const fn is_known(self) -> bool {
+        self.is_working() || self.is_terminal()
+    }
+
     /// Takes the step to `to`.
     ///
     /// # Errors

@@ -232,7 +232,7 @@ impl Tables {
             return Some(Gate::Halted(halt.clone()));
         }
         let doubt = self.rows.values().map(|row| &row.order).find(|other| {
-            other.state.is_doubt()
+            other.in_doubt()
                 && other.account == order.account
                 && other.alias() == order.alias()
                 && other.symbol() == order.symbol()

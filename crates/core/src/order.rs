@@ -66,7 +66,7 @@ pub struct OrderRecord {
     pub updated_at: VenueTime,
     /// When the venue last spoke of it, venue time.
     pub seen_at: Option<VenueTime>,
-    /// Since when its fate is not known, venue time.
+    /// Since when its fate is not known, venue time: from the first moment of doubt, through every further attempt, to the verdict.
     pub doubt_since: Option<VenueTime>,
 }
 
@@ -167,6 +167,11 @@ impl OrderRecord {
     /// Whether the venue has spoken of the order in a way that makes its absence never final.
     pub fn admitted(&self) -> bool {
         !self.order_ids.is_empty() || self.attempts.iter().any(|attempt| attempt.admitted)
+    }
+
+    /// Whether its fate is not known. A further attempt ends no doubt: that the first one is out of the way says nothing of the next.
+    pub const fn in_doubt(&self) -> bool {
+        self.doubt_since.is_some()
     }
 
     /// Whether the venue ended it with more executed than is booked.

@@ -364,8 +364,11 @@ pub trait Venue: Debug + Send + Sync + 'static {
     /// Cancels every open order, of one symbol or of all.
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError>;
 
-    /// Changes an order that keeps its ids.
-    async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome;
+    /// Changes an order that keeps its ids, once. Calls `go` as late as the transport allows.
+    ///
+    /// # Cancel safety
+    /// Dropping the future after its first poll leaves the terms in the same doubt as [`AmendOutcome::Unknown`].
+    async fn amend(&self, request: &Journaled<Amend>, go: &Go) -> AmendOutcome;
 
     /// The open orders.
     async fn open_orders(

@@ -413,7 +413,7 @@ impl Venue for Adapter {
     }
 
     /// `modify` is a cancel and a new order that may half fail: never.
-    async fn amend(&self, _: &Journaled<Amend>) -> AmendOutcome {
+    async fn amend(&self, _: &Journaled<Amend>, _: &Go) -> AmendOutcome {
         AmendOutcome::Unsupported
     }
 

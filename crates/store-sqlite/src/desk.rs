@@ -12,6 +12,7 @@ use crate::error::Fault;
 use crate::read::{self, NameKind};
 use crate::recent::{Found, Recent};
 use crate::rows::{self, Head, json, ordered, parse, stored};
+use crate::schema;
 
 /// How many words are kept at hand.
 const WORDS: usize = 65_536;
@@ -189,9 +190,7 @@ impl Desk {
                 None => return Ok(None),
             }
         }
-        let sql = "SELECT id FROM live WHERE venue = ?1 AND account = ?2 AND symbol = ?3
-            AND state IN ('unknown', 'reconciling') LIMIT 1";
-        let mut query = self.db.prepare_cached(sql)?;
+        let mut query = self.db.prepare_cached(schema::IN_DOUBT)?;
         let mut doubts = query.query(place)?;
         match doubts.next()? {
             None => Ok(None),

@@ -12,6 +12,17 @@ use crate::place::Place;
 /// The newest schema that this program knows.
 pub(crate) const SCHEMA: u32 = 1;
 
+/// Finds the orders in doubt: an order is that through every further attempt too, so the state alone does not say it. A journal from
+/// before this index gets it when it is opened next, and is read by a program from before it all the same.
+const DOUBTS: &str = "DROP INDEX IF EXISTS live_doubt;
+    CREATE INDEX IF NOT EXISTS live_in_doubt ON live (venue, account, symbol)
+        WHERE json_extract(record, '$.doubt_since') IS NOT NULL;";
+
+/// An order in doubt in one symbol of an account. The last condition is that of [`DOUBTS`], word for word, or the index is not used.
+pub(crate) const IN_DOUBT: &str = "SELECT id FROM live
+    WHERE venue = ?1 AND account = ?2 AND symbol = ?3
+        AND json_extract(record, '$.doubt_since') IS NOT NULL LIMIT 1";
+
 /// Says in the file's header whose it is: `srfl`.
 const APPLICATION: i64 = 0x7372_666c;
 
@@ -65,6 +76,8 @@ pub(crate) fn prepare(place: &Place, db: &mut Connection) -> Result<(), StoreErr
         make(db).map_err(|error| place.no_room(error))?;
     }
     check(db)?;
+    db.execute_batch(DOUBTS)
+        .map_err(|error| place.no_room(error))?;
     let mode: String = db
         .query_row("PRAGMA journal_mode=WAL", (), |row| row.get(0))
         .map_err(reading)?;
@@ -138,4 +151,38 @@ fn now() -> VenueTime {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let ms = since.unwrap_or_default().as_millis();
     VenueTime::from_ms(u64::try_from(ms).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How SQLite finds the orders in doubt.
+    fn plan(db: &Connection) -> String {
+        db.query_row(
+            &format!("EXPLAIN QUERY PLAN {IN_DOUBT}"),
+            [0, 0, 0],
+            |row| row.get(3),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn doubt_is_found_by_its_index_also_in_an_older_journal() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch("PRAGMA trusted_schema=OFF").unwrap();
+        db.execute_batch(include_str!("schema.sql")).unwrap();
+        db.execute_batch(
+            "CREATE INDEX live_doubt ON live (venue, account, symbol)
+                WHERE state IN ('unknown', 'reconciling')",
+        )
+        .unwrap();
+        assert!(!plan(&db).contains("live_in_doubt"), "{}", plan(&db));
+        for _ in 0..2 {
+            db.execute_batch(DOUBTS).unwrap();
+            assert!(plan(&db).contains("live_in_doubt"), "{}", plan(&db));
+        }
+        let indexes = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'live_%'";
+        assert_eq!(pragma(&db, indexes).unwrap(), 1);
+    }
 }

@@ -34,7 +34,6 @@ CREATE TABLE live (
     wire       BLOB NOT NULL,
     entry      TEXT NOT NULL
 ) STRICT;
-CREATE INDEX live_doubt ON live (venue, account, symbol) WHERE state IN ('unknown', 'reconciling');
 
 -- All others.
 CREATE TABLE orders (

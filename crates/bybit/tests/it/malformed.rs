@@ -92,7 +92,7 @@ async fn an_answer_that_is_none_leaves_everything_in_doubt() {
             );
         }
         let amend = amend().await;
-        let amended = within(&shown, world.venue.amend(&amend)).await;
+        let amended = within(&shown, world.venue.amend(&amend, &go)).await;
         assert!(
             matches!(amended, AmendOutcome::Unknown(_)),
             "{shown}: {amended:?}"

@@ -24,6 +24,7 @@ macro_rules! store_suite {
             s15_of_racing_changes_exactly_one_wins,
             s16_unless_halted_is_tested_in_the_commit,
             s17_an_amend_is_kept_with_its_fate,
+            s18_a_further_attempt_ends_no_doubt,
             s20_every_attempt_reads_back,
             s21_unfinished_rows_are_open_owed_or_watched,
             s22_a_finished_row_is_found_everywhere,

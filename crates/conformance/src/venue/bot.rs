@@ -12,11 +12,12 @@ use tokio::task::JoinHandle;
 
 use super::stage::{ALIAS, BOUND};
 use crate::crash_at::{CrashAt, World};
+use crate::hooked::Hooked;
 
 /// An engine over this journal and this venue, in one world.
 pub(super) fn cold(connect: Box<dyn Connect>, store: MemoryStore, world: &World) -> Cold {
     let store: Arc<dyn Store> = Arc::new(store);
-    Cold::new(CrashAt::new(store, world.clone())).venue(ALIAS, CrashAt::new(connect, world.clone()))
+    Cold::new(Hooked::over(store, world.clone())).venue(ALIAS, CrashAt::new(connect, world.clone()))
 }
 
 /// The tasks of one process.

@@ -2,27 +2,30 @@
 
 use super::{Case, Step};
 use crate::{
-    AmendNo, AmendOutcome, AmendState, Cause, ExecReport, Fence, FenceRule, OrdStatus, Reject,
-    VenueTime,
+    AmendNo, AmendOutcome, AmendState, Cause, ExecReport, Fence, FenceRule, OrdStatus, VenueTime,
 };
 
 impl Case<'_> {
     /// The answer to an amend: only a refusal, or that no byte left, says something of the terms. All else is looked up.
     pub(super) fn amended(self, no: AmendNo, answer: &AmendOutcome) -> Step {
         let asked = self.order.amending().is_some_and(|amend| amend.no == no);
-        let refused = match answer {
-            AmendOutcome::Rejected(Reject { reason, .. }) => format!("amend {no}: {reason}"),
-            AmendOutcome::NotSent(why) => format!("amend {no}: {why}"),
-            AmendOutcome::Unsupported => format!("amend {no}: there is no such request"),
+        let (refused, halt) = match answer {
+            AmendOutcome::Rejected(reject) => {
+                let text = format!("amend {no}: {}", reject.reason);
+                (text, self.refused_keys(reject))
+            }
+            AmendOutcome::NotSent(why) => (format!("amend {no}: {why}"), None),
+            AmendOutcome::Unsupported => (format!("amend {no}: there is no such request"), None),
             AmendOutcome::Taken | AmendOutcome::NotOpen | AmendOutcome::Unknown(_) => {
                 return self.resume();
             }
         };
-        if !asked {
+        if !asked && halt.is_none() {
             return self.resume();
         }
         let mut change = self.change(Cause::AmendAnswer, refused);
-        change.amended = Some((no, AmendState::Refused));
+        change.amended = asked.then_some((no, AmendState::Refused));
+        change.halt = halt;
         Step::advance(change)
     }
 
@@ -41,21 +44,20 @@ impl Case<'_> {
             .amend_seen(&report.seen, report.transact_time, settled)
     }
 
-    /// Whether a look that is answered now shows an order as no copy of its last amend can change it any more.
+    /// Whether the look began when no copy of the last amend could change the order any more. Only a fence says when that is: where
+    /// there is none, a copy may be held on its way for as long as it likes, and only the venue's word settles the amend.
     fn past_amend(&self) -> bool {
         let drain = match self.profile.fence {
             FenceRule::None | FenceRule::Height { .. } => return false,
             FenceRule::Clock { drain, .. } => drain.value(),
         };
         let absence = &self.profile.absence;
-        // What was known of the time when the round began is not said: one lag more stands for the round.
-        let wait = absence.lag.value().saturating_mul(2);
-        let settled = |fence: VenueTime| fence.after(drain).after(wait).after(absence.margin);
-        self.order
-            .amending()
-            .is_some_and(|amend| match amend.fence {
-                Fence::None | Fence::Height(_) => false,
-                Fence::Clock(fence) => self.at.now.earliest() >= settled(fence),
-            })
+        let wait = drain.saturating_add(absence.lag.value());
+        let settled = |fence: VenueTime| fence.after(wait).after(absence.margin);
+        let fence = self.order.amending().map(|amend| amend.fence);
+        match (self.pursuit.begun, fence) {
+            (Some(begun), Some(Fence::Clock(fence))) => begun >= settled(fence),
+            (Some(_), Some(Fence::None | Fence::Height(_))) | (None, _) | (_, None) => false,
+        }
     }
 }

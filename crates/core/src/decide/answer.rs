@@ -67,15 +67,7 @@ impl Case<'_> {
     /// A refusal speaks only of the send that it answers.
     fn refused(self, no: AttemptNo, reject: &Reject, first: bool, alone: bool) -> Step {
         let evidence = format_args!("refused: {}", reject.reason).to_string();
-        let alarm = HaltCause::Refused { id: self.order.id };
-        let halt = (reject.halts_account && !self.at.raised(&alarm)).then(|| {
-            Halt::new(
-                self.order.account_scope(),
-                alarm,
-                self.at.now.now,
-                &reject.reason,
-            )
-        });
+        let halt = self.refused_keys(reject);
         if alone {
             let mut change = self.change(Cause::Answer, &evidence);
             change.halt = halt;
@@ -100,6 +92,14 @@ impl Case<'_> {
             change = change.mark(no, Mark::Refused);
         }
         self.into_doubt(change)
+    }
+
+    /// The halt for keys or an account that the venue refuses, whatever was asked with them.
+    pub(super) fn refused_keys(&self, reject: &Reject) -> Option<Halt> {
+        let alarm = HaltCause::Refused { id: self.order.id };
+        let raised = !reject.halts_account || self.at.raised(&alarm);
+        let scope = self.order.account_scope();
+        (!raised).then(|| Halt::new(scope, alarm, self.at.now.now, &reject.reason))
     }
 
     /// The venue knows the id or the bytes. After a revocation was asked that may be the revocation's doing.

@@ -6,7 +6,7 @@ use super::absence::{Bound, Rounds};
 use super::{Case, Step};
 use crate::{
     AttemptState, Cause, Copies, DuplicateRule, FenceRule, GiveUp, HaltCause, Lacking, Mark,
-    OrdState, Reason, Resubmit, RevocationState, Watch,
+    OrdState, Reason, Resubmit, RevocationState, VenueTime, Watch,
 };
 
 /// On what ground an order that was never seen may end.
@@ -29,7 +29,7 @@ impl Case<'_> {
                 after: Duration::ZERO,
             };
         }
-        let step = self.verdict(rounds);
+        let step = self.capped(self.verdict(rounds), self.lacking(rounds));
         // A cancel goes out where there is nothing else to do but wait: one that comes first would, where looks are slow, put off the
         // end or the halt for ever.
         let cancels = match step {
@@ -85,22 +85,25 @@ impl Case<'_> {
 
     /// An order that exists or existed and is not shown: look on, or let it go past the reach of the lists.
     fn lost(self, rounds: Rounds) -> Step {
-        let absence = &self.profile.absence;
-        let spoken = self.order.seen_at.unwrap_or(self.order.created_at);
-        let forgotten = self.at.now.earliest() >= spoken.after(absence.closed_retention.value());
-        let fills_kept =
-            self.at.now.latest() < self.order.created_at.after(absence.fills_retention.value());
-        if forgotten && fills_kept && rounds.spaced >= 2 {
+        if self.forgotten() && self.fills_kept() && rounds.spaced >= 2 {
             let text = "nothing open, nothing filled, and past the reach of the closed list";
             let change = self.change(Cause::OutOfMemory, text).to(OrdState::Canceled);
             return Step::advance(change.reason(Some(Reason::new("", text))));
         }
-        let lacking = if forgotten && !fills_kept {
-            Lacking::Retention
-        } else {
-            Lacking::Sight
-        };
-        self.go_on(lacking, rounds)
+        self.go_on(self.lacking(rounds), rounds)
+    }
+
+    /// Whether the closed list does not reach back to when the venue last spoke of the order.
+    fn forgotten(&self) -> bool {
+        let spoken = self.order.seen_at.unwrap_or(self.order.created_at);
+        let kept = self.profile.absence.closed_retention.value();
+        self.at.now.earliest() >= spoken.after(kept)
+    }
+
+    /// Whether the list of fills reaches back to the order's first moment.
+    fn fills_kept(&self) -> bool {
+        let kept = self.profile.absence.fills_retention.value();
+        self.at.now.latest() < self.order.created_at.after(kept)
     }
 
     /// The next send, if one is allowed now.
@@ -364,7 +367,11 @@ impl Case<'_> {
 
     /// What keeps the doubt from ending.
     fn lacking(&self, rounds: Rounds) -> Lacking {
-        if !self.in_retention() {
+        if self.seen_before() && self.forgotten() && !self.fills_kept() {
+            Lacking::Retention
+        } else if self.seen_before() {
+            Lacking::Sight
+        } else if !self.in_retention() {
             Lacking::Retention
         } else if rounds.last.is_none() {
             Lacking::Answer
@@ -377,8 +384,6 @@ impl Case<'_> {
 
     /// Looks on; halts when waiting cannot help, or once the doubt is older than the cap.
     fn go_on(self, lacking: Lacking, rounds: Rounds) -> Step {
-        let since = self.order.doubt_since.unwrap_or(self.order.updated_at);
-        let capped = self.at.now.earliest() >= since.after(self.profile.cap);
         let hopeless = match lacking {
             Lacking::Retention | Lacking::DocumentedDrain => true,
             Lacking::Fence => {
@@ -386,12 +391,37 @@ impl Case<'_> {
             }
             Lacking::Answer | Lacking::Sight => false,
         };
-        if capped || hopeless {
+        if hopeless || self.past_cap() {
             return self.halt_or_look(lacking);
         }
         Step::LookAgain {
             after: self.next_look(rounds),
         }
+    }
+
+    /// Whether its fate has not been known for longer than the cap.
+    fn past_cap(&self) -> bool {
+        let capped = |since: VenueTime| self.at.now.earliest() >= since.after(self.profile.cap);
+        self.order.doubt_since.is_some_and(capped)
+    }
+
+    /// The step, but for a doubt past its cap: that halts first, whatever is still tried. Only an end comes before it.
+    pub(super) fn capped(self, step: Step, lacking: Lacking) -> Step {
+        let comes_first = match &step {
+            Step::Advance(change) => change.to.is_some_and(OrdState::is_known),
+            Step::Halt { .. } => true,
+            Step::LookAgain { .. }
+            | Step::Wait { .. }
+            | Step::Replay { .. }
+            | Step::NewAttempt
+            | Step::Revoke { .. }
+            | Step::Cancel
+            | Step::Nothing => false,
+        };
+        if comes_first || !self.past_cap() || self.at.doubt_raised(self.order.id) {
+            return step;
+        }
+        self.halt_or_look(lacking)
     }
 
     fn halt_or_look(self, lacking: Lacking) -> Step {

@@ -18,7 +18,7 @@ pub use pursuit::Pursuit;
 
 use crate::{
     AmendNo, AmendOutcome, AttemptNo, CancelOutcome, Cause, Change, ClOrdId, ExecReport, HaltCause,
-    Lookup, OrdState, OrderRecord, Reading, Revocation, Scope, Submission, VenueProfile,
+    Lacking, Lookup, OrdState, OrderRecord, Reading, Revocation, Scope, Submission, VenueProfile,
 };
 
 /// What was just seen.
@@ -233,7 +233,11 @@ impl<'a> Case<'a> {
     }
 
     /// Taken under a receipt that names nothing which a lookup must find; doubt from the fence, or a lag after the send, on.
-    fn received(&self, round: Option<Round>) -> Step {
+    fn received(self, round: Option<Round>) -> Step {
+        self.capped(self.taken(round), Lacking::Answer)
+    }
+
+    fn taken(&self, round: Option<Round>) -> Step {
         if self.order.cancel_requested && self.pursuit.cancel_due(self) {
             return Step::Cancel;
         }

@@ -4,13 +4,17 @@ use std::time::Duration;
 
 use super::{Case, Step};
 use crate::{
-    AttemptState, Cause, Copies, DuplicateRule, Fence, OrdState, Reason, Resubmit, RevocationState,
-    Watch,
+    AttemptState, Cause, Copies, DuplicateRule, Fence, Lacking, OrdState, Reason, Resubmit,
+    RevocationState, Watch,
 };
 
 impl Case<'_> {
-    /// Goes on from Pending.
+    /// Goes on from Pending. One that came there through doubt stays in doubt: nobody knows yet whether it comes to be an order.
     pub(super) fn pending(self) -> Step {
+        self.capped(self.unsent(), Lacking::Answer)
+    }
+
+    fn unsent(self) -> Step {
         let intent = &self.order.intent;
         if self.order.admitted() || self.bytes_known() {
             let evidence = "the venue knows of a copy that nobody here sent";

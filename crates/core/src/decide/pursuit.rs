@@ -22,6 +22,8 @@ pub struct Pursuit {
     /// Rounds since the row last changed its state.
     pub(crate) looks: u32,
     pub(crate) rounds: Rounds,
+    /// What was known of the venue's time before the first read of the newest look left.
+    pub(crate) begun: Option<VenueTime>,
     /// Nothing is sent again before this.
     pub(crate) not_before: Option<VenueTime>,
     pub(crate) failed_connects: u32,
@@ -61,6 +63,11 @@ impl Pursuit {
         self.rounds = Rounds::default();
     }
 
+    /// A look is about to begin: what it shows is no older than this.
+    pub fn looking(&mut self, begun: VenueTime) {
+        self.begun = Some(begun);
+    }
+
     /// Nothing is sent again before this instant.
     pub fn hold_until(&mut self, instant: VenueTime) {
         self.not_before = Some(self.not_before.unwrap_or_default().max(instant));
@@ -83,6 +90,9 @@ impl Pursuit {
         at: &Situation,
     ) {
         let now = at.now.now;
+        if let Observation::Looked(_) = seen {
+            self.begun = None;
+        }
         match seen {
             Observation::Sent { answer, .. } => self.answered(answer, profile, now),
             Observation::Looked(Lookup::Absent { begun, ended }) => {

@@ -218,10 +218,12 @@ impl Case<'_> {
     fn out_of_sight(&self, cause: Cause) -> bool {
         let absence = &self.profile.absence;
         let spoken = self.order.seen_at.unwrap_or(self.order.updated_at);
-        // What was known of the time when the round began is not said: one lag more stands for the round.
-        let wait = absence.lag.value().saturating_mul(2);
-        let shown = spoken.after(wait).after(absence.margin);
-        self.order.state.is_working() && cause == Cause::Found && self.at.now.earliest() >= shown
+        let lag = absence.lag.value();
+        let shown = spoken.after(lag).after(absence.margin);
+        // Where nobody says when the round began, one lag more stands for it.
+        let begun = self.pursuit.begun;
+        let begun = begun.unwrap_or_else(|| self.at.now.earliest().before(lag));
+        self.order.state.is_working() && cause == Cause::Found && begun >= shown
     }
 
     /// A report about an order whose row has ended.

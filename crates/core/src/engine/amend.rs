@@ -120,7 +120,7 @@ impl Shared {
             let here = other.alias() == row.alias()
                 && other.account == row.account
                 && other.symbol() == row.symbol();
-            (here && other.state.is_doubt()).then_some(other.id)
+            (here && other.in_doubt()).then_some(other.id)
         });
         in_doubt.map_or(Ok(()), |id| Err(Gate::Doubt(id).into()))
     }

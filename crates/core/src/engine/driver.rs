@@ -19,7 +19,7 @@ use super::{Alert, AmendError};
 use crate::{
     Alias, Attempt, AttemptNo, CancelOutcome, Change, ExecReport, Halt, HaltCause, Journaled, Lift,
     Lookup, Observation, OrderRecord, Pursuit, Reading, Revocation, Scope, Step, Stop, StoreError,
-    Submission, Transition, VenueTime, decide,
+    Submission, Transition, VenueTime, Watch, decide,
 };
 
 /// What was just seen, owned.
@@ -96,6 +96,8 @@ pub(crate) struct Driver {
     due: Option<Instant>,
     /// A cancel was asked that the journal could not hold.
     cancel_owed: bool,
+    /// A halt that the journal could not hold.
+    halt_owed: Option<Halt>,
     /// The answer to a request that cancels this order with others.
     together: Option<oneshot::Receiver<CancelOutcome>>,
     _driven: Driven,
@@ -226,6 +228,7 @@ impl Driver {
             stop,
             due: None,
             cancel_owed: false,
+            halt_owed: None,
             together: None,
             _driven: driven,
         }
@@ -304,6 +307,9 @@ impl Driver {
             if self.cancel_owed {
                 self.pay_cancel().await?;
             }
+            if let Some(halt) = self.halt_owed.take() {
+                self.pay_halt(halt).await?;
+            }
             let Some(at) = self.shared.situation(&self.desk, &self.row) else {
                 self.hear_time().await?;
                 continue;
@@ -350,6 +356,9 @@ impl Driver {
                 Step::Nothing if self.row.unfinished() => {
                     self.wait(Duration::MAX).await?.unwrap_or(Seen::Resume)
                 }
+                Step::Nothing if self.halt_owed.is_some() => {
+                    self.wait(FULL_DISK_WAIT).await?.unwrap_or(Seen::Resume)
+                }
                 Step::Nothing => return Ok(()),
             };
         }
@@ -376,18 +385,9 @@ impl Driver {
     /// Commits a change, as soon as the journal takes it. Who waits for an answer to a send waits no longer than for the first try.
     async fn commit(&mut self, change: Change, answered: bool) -> Result<Committed, LetGo> {
         let mut told = false;
+        let mut cancels = Instant::now();
         loop {
-            let shared = Arc::clone(&self.shared);
-            let halting = match &change.halt {
-                Some(_) => Some(shared.halting.lock().await),
-                None => None,
-            };
-            let applied = shared.journal.apply(change.clone()).await;
-            if let (Ok(_), Some(halt)) = (&applied, &change.halt) {
-                shared.announce(halt);
-            }
-            drop(halting);
-            match applied {
+            match self.shared.apply(&change).await {
                 Ok(row) => {
                     self.committed(row, &change).await;
                     return Ok(Committed::Yes);
@@ -410,17 +410,36 @@ impl Driver {
                         self.shared.alert(&Alert::Journal(error.to_string().into()));
                         self.publish(answered);
                     }
+                    if Instant::now() >= cancels && self.unwanted(&change) {
+                        let outcome = self.desk.venue.cancel(&self.row).await;
+                        tracing::info!(id = %self.row.id, ?outcome, "a cancel went out while the journal takes nothing");
+                        cancels = Instant::now() + self.between_cancels();
+                    }
                     self.serve_meanwhile().await?;
                 }
             }
         }
     }
 
+    /// Whether the order is to be canceled, as far as is known before the change stands.
+    fn unwanted(&self, change: &Change) -> bool {
+        let asked =
+            (self.row.cancel_requested || self.cancel_owed) && !self.row.state.is_terminal();
+        let surfaced = Some(Watch::Surfaced);
+        asked || self.row.watch == surfaced || change.watch == Some(surfaced)
+    }
+
+    /// The wait between cancels that nobody can write down.
+    fn between_cancels(&self) -> Duration {
+        self.jittered(self.desk.profile.absence.lag.value().saturating_mul(5))
+    }
+
     /// What follows a commit: doubt that ended lifts its halts, watchers are told.
     async fn committed(&mut self, row: OrderRecord, change: &Change) {
         let before = std::mem::replace(&mut self.row, row);
         heed(&self.stop, &self.row);
-        if before.state.is_doubt() && !self.row.state.is_doubt() {
+        // A further attempt is no verdict, so a halt from doubt stays in force between attempts.
+        if !before.state.is_known() && self.row.state.is_known() {
             self.lift_doubts(change.at).await;
         }
         let transition = Transition::of(&before, &self.row, change);
@@ -531,7 +550,7 @@ impl Driver {
     /// The journal is closed: nothing is sent but cancels. One that is asked is repeated until the venue says that the order ended,
     /// which nobody can write down any more.
     async fn cancels_only(&mut self) {
-        let every = self.jittered(self.desk.profile.absence.lag.value().saturating_mul(5));
+        let every = self.between_cancels();
         let asks = self.row.cancel_requested || self.cancel_owed;
         let mut asked = asks && !self.row.state.is_terminal();
         let mut next = Instant::now();
@@ -588,6 +607,9 @@ impl Driver {
         }
         self.due = None;
         metrics::counter!("surefill_lookups_total").increment(1);
+        if let Some(reading) = self.desk.clock.read() {
+            self.pursuit.looking(reading.earliest());
+        }
         let venue = Arc::clone(&self.desk.venue);
         let row = self.row.clone();
         let lookup = self
@@ -650,7 +672,14 @@ impl Driver {
             Err(error) if error.closes() => Err(self.closed(&error)),
             Err(error) => {
                 tracing::error!(id = %self.row.id, %error, "a halt could not be made durable");
-                Ok(self.wait(FULL_DISK_WAIT).await?.unwrap_or(Seen::Resume))
+                match self.wait(FULL_DISK_WAIT).await? {
+                    Some(seen) => Ok(seen),
+                    // The halt comes before all else, so that a cancel would wait for the disk, too.
+                    None if self.row.cancel_requested => {
+                        Ok(Seen::CancelAnswer(self.cancel().await?))
+                    }
+                    None => Ok(Seen::Resume),
+                }
             }
         }
     }

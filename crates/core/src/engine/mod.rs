@@ -150,7 +150,8 @@ impl Engine {
     /// once, and returns when that is answered.
     ///
     /// [`AmendOutcome::Taken`] is a receipt, and a lost answer is doubt about the terms, not about the order: in both cases the venue is
-    /// looked up, and [`OrderRecord::terms`] follows only what it shows. Until then another amend is refused.
+    /// looked up, and [`OrderRecord::terms`] follows only what it shows. Until then another amend is refused. Where requests have no fence
+    /// that may last as long as the order works: then it is canceled, or left as it is.
     ///
     /// # Errors
     /// [`AmendError`]: nothing was sent. Halts and doubt refuse it as they refuse an entry, but for less of the same at the same price.

@@ -261,7 +261,7 @@ impl Recovery {
         let mut published = driver.published;
         loop {
             let row = published.borrow_and_update().row.clone()?;
-            if row.state.is_working() || row.state.is_terminal() {
+            if row.state.is_known() {
                 return Some(row);
             }
             if !self.shared.doubts(id).is_empty() {
@@ -274,7 +274,7 @@ impl Recovery {
                     .borrow()
                     .row
                     .clone()
-                    .filter(|row| row.state.is_working() || row.state.is_terminal());
+                    .filter(|row| row.state.is_known());
             }
         }
     }

@@ -15,8 +15,9 @@ use super::driver::Line;
 use super::requests::Progress;
 use super::{Alert, Alerts, AmendError, CancelError, Event, LimitError};
 use crate::{
-    Alias, AmendNo, AmendOutcome, CancelOutcome, ClOrdId, ExecReport, Halt, HaltCause, Journal,
-    Lift, OrderIntent, OrderRecord, Scope, Situation, StoreError, Terms, Transition, VenueTime,
+    Alias, AmendNo, AmendOutcome, CancelOutcome, Change, ClOrdId, ExecReport, Halt, HaltCause,
+    Journal, Lift, OrderIntent, OrderRecord, Scope, Situation, StoreError, Terms, Transition,
+    VenueTime,
 };
 
 /// What a driver can be told.
@@ -296,6 +297,19 @@ impl Shared {
         Ok(())
     }
 
+    /// Commits a change; a halt that it carries is announced with it.
+    pub(crate) async fn apply(&self, change: &Change) -> Result<OrderRecord, StoreError> {
+        let _halting = match &change.halt {
+            Some(_) => Some(self.halting.lock().await),
+            None => None,
+        };
+        let row = self.journal.apply(change.clone()).await?;
+        if let Some(halt) = &change.halt {
+            self.announce(halt);
+        }
+        Ok(row)
+    }
+
     /// Lifts halts durably, then lets the orders under them go on.
     pub(crate) async fn lift(
         &self,
@@ -353,7 +367,7 @@ impl Shared {
                 continue;
             }
             let row = self.journal.store().order(id).await?;
-            if row.is_some_and(|row| row.state.is_working() || row.state.is_terminal()) {
+            if row.is_some_and(|row| row.state.is_known()) {
                 let lift = Lift::One(halt.scope, halt.cause);
                 self.lift(&lift, "surefill", "the truth arrived", at)
                     .await?;

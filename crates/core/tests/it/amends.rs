@@ -2,11 +2,11 @@
 
 use surefill_core::{
     AmendOutcome, AmendRecord, AmendState, Amount, Cause, Change, ChangeError, Durability,
-    ExecReport, Fence, HaltCause, NotSent, Observation, OrdState, OrdStatus, Px, Reason, Reject,
-    SeenTerms, Step, Submission, Terms, UnknownCause,
+    ExecReport, Fence, HaltCause, Lookup, NotSent, Observation, OrdState, OrdStatus, Px, Reason,
+    Reject, SeenTerms, Step, Submission, Terms, UnknownCause,
 };
 
-use crate::kit::{Bench, Camp, FenceKind, at, intent, qty, report};
+use crate::kit::{Bench, Camp, DRAIN, FenceKind, LAG, MARGIN, T0, at, intent, qty, report};
 
 const OLD: (&str, &str) = ("3", "60000");
 const NEW: (&str, &str) = ("5", "60010");
@@ -149,14 +149,91 @@ fn an_amend_that_was_lost_lapses_past_its_fence_and_only_by_a_look() {
 }
 
 #[test]
+fn a_look_that_began_before_a_copy_could_be_out_of_the_way_settles_nothing() {
+    let mut bench = amending();
+    let fence = bench.now + 1_000;
+    let settled = fence + DRAIN + LAG + MARGIN;
+    // However late it is answered: what it read may be from before the amend arrived.
+    for begun in [None, Some(T0), Some(fence), Some(settled - 1)] {
+        bench.now = settled + 3_600_000;
+        if let Some(begun) = begun {
+            bench.pursuit.looking(at(begun));
+        }
+        let shown = Lookup::Found(vec![showing(OLD)]);
+        bench.see(&Observation::Looked(&shown));
+        assert!(bench.row.amending().is_some(), "{begun:?}");
+    }
+    bench.pursuit.looking(at(settled));
+    bench.see(&Observation::Looked(&Lookup::Found(vec![showing(OLD)])));
+    assert_eq!(bench.row.amends[0].state, AmendState::Lapsed);
+    stands(&bench, OLD);
+}
+
+/// Where nothing bounds how long a copy may be held on its way, only the venue's word settles an amend: the old terms never do.
+#[test]
 fn without_a_fence_an_amend_never_lapses() {
-    let mut bench = working();
-    let mut change = asking(&bench, 1, NEW);
-    change.amend.as_mut().unwrap().fence = Fence::None;
-    bench.commit(change);
-    bench.now += 3_600_000;
-    bench.found(&[showing(OLD)]);
-    assert!(bench.row.amending().is_some());
+    for fence in [FenceKind::None, FenceKind::Height, FenceKind::Documented] {
+        let unsettled = || {
+            let mut bench = Bench::placed(Camp { fence, ..camp() }, intent());
+            bench.answered(&Submission::Acked(report(OrdStatus::Open, "A", None)));
+            let mut change = asking(&bench, 1, NEW);
+            change.amend.as_mut().unwrap().fence = Fence::None;
+            bench.commit(change);
+            answer(&mut bench, &AmendOutcome::Unknown(UnknownCause::new("504")));
+            for _ in 0..100 {
+                bench.now += 3_600_000;
+                bench.found(&[showing(OLD)]);
+                assert!(bench.row.amending().is_some(), "{fence:?}");
+            }
+            let another = bench.row.apply(&asking(&bench, 2, NEW), &[]);
+            assert!(
+                matches!(another, Err(ChangeError::NoAmend { .. })),
+                "{fence:?}: {another:?}"
+            );
+            stands(&bench, OLD);
+            bench
+        };
+        // It was held back all that time.
+        let mut bench = unsettled();
+        bench.found(&[showing(NEW)]);
+        stands(&bench, NEW);
+        assert!(bench.row.amending().is_none(), "{fence:?}");
+        // The answer came at last.
+        let mut bench = unsettled();
+        answer(&mut bench, &AmendOutcome::Unsupported);
+        assert!(bench.row.amending().is_none(), "{fence:?}");
+        // A cancel passes, and with the order the question ends.
+        let mut bench = unsettled();
+        assert_eq!(bench.ask_cancel(), Step::Cancel, "{fence:?}");
+        bench.found(&[report(OrdStatus::Canceled, "A", None)]);
+        assert!(bench.row.amending().is_none(), "{fence:?}");
+    }
+}
+
+#[test]
+fn an_amend_refused_for_its_keys_halts_the_account() {
+    let refused = AmendOutcome::Rejected(Reject {
+        reason: Reason::new("10003", "the key is not valid"),
+        halts_account: true,
+    });
+    let mut bench = amending();
+    answer(&mut bench, &refused);
+    let alarm = HaltCause::Refused { id: bench.row.id };
+    assert_eq!(bench.alarms, std::slice::from_ref(&alarm));
+    assert!(bench.row.amending().is_none());
+    let halt = bench.log.last().unwrap().halt.clone().unwrap();
+    assert_eq!(halt.scope, bench.row.account_scope());
+    assert_eq!(bench.log.last().unwrap().durability(), Durability::Sync);
+    // Once is enough.
+    let log = bench.log.len();
+    answer(&mut bench, &refused);
+    assert_eq!((bench.alarms.len(), bench.log.len()), (1, log));
+    // A report was first and settled the amend: what is said of the keys stands.
+    let mut bench = amending();
+    bench.found(&[showing(NEW)]);
+    answer(&mut bench, &refused);
+    assert_eq!(bench.alarms, [alarm]);
+    assert_eq!(bench.row.terms(), Some(terms(NEW)));
 }
 
 #[test]

@@ -9,12 +9,7 @@ use tokio::sync::Notify;
 
 use crate::engine::{intent, qty, referee, start, until, within};
 use crate::fake_venue::{Do, FakeVenue, Held, profile};
-use crate::flaky_store::FlakyStore;
-
-async fn start_over(store: &FlakyStore, venue: &FakeVenue) -> Engine {
-    let cold = Cold::new(store.clone()).venue("v", venue.clone());
-    within(cold.recover()).await.expect("recovered").0
-}
+use crate::flaky_store::{FlakyStore, flaky, start_over};
 
 fn conflict(change: &Change) -> StoreError {
     StoreError::Change(ChangeError::Conflict {
@@ -157,13 +152,13 @@ fn short_cap() -> VenueProfile {
 
 #[tokio::test]
 async fn a_halt_from_doubt_ends_though_a_crash_came_between_the_truth_and_the_lift() {
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let venue = FakeVenue::with([Do::AnswerLost], short_cap(), Duration::from_millis(300));
     let (engine, order) = doubted(&store, &venue).await;
-    store.script.lifts.store(true, Ordering::Release);
+    store.hook().lifts.store(true, Ordering::Release);
     venue.0.lookups_fail.store(false, Ordering::Release);
     assert_eq!(within(order.settled()).await.state, OrdState::Acked);
-    let crashed = store.inner.crash();
+    let crashed = store.hook().memory.crash();
     drop(engine);
     assert_eq!(crashed.halts().await.unwrap().len(), 1);
     let (engine, report) = start(&crashed, &venue).await;
@@ -173,25 +168,27 @@ async fn a_halt_from_doubt_ends_though_a_crash_came_between_the_truth_and_the_li
 
 #[tokio::test]
 async fn a_halt_from_doubt_that_could_not_be_lifted_is_lifted_later() {
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let venue = FakeVenue::with([Do::AnswerLost], short_cap(), Duration::from_millis(300));
     let (engine, order) = doubted(&store, &venue).await;
-    store.script.lifts.store(true, Ordering::Release);
+    store.hook().lifts.store(true, Ordering::Release);
     venue.fill("0.03", "e1");
     venue.0.lookups_fail.store(false, Ordering::Release);
     assert_eq!(within(order.done()).await.state, OrdState::Filled);
-    store.script.lifts.store(false, Ordering::Release);
+    store.hook().lifts.store(false, Ordering::Release);
     until(async || engine.halts().is_empty()).await;
 }
 
 #[tokio::test]
 async fn a_fill_whose_commit_was_refused_is_booked_all_the_same() {
     for error in [busy as fn() -> StoreError, || StoreError::Full] {
-        let store = FlakyStore::over(&MemoryStore::default());
+        let store = flaky(&MemoryStore::default());
         let venue = FakeVenue::new([]);
         let engine = start_over(&store, &venue).await;
         let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
-        store.fail_apply(move |change| (!change.fills.is_empty()).then(error));
+        store
+            .hook()
+            .fail_apply(move |change| (!change.fills.is_empty()).then(error));
         venue.fill("0.03", "e1");
         let row = within(placed.order().done()).await;
         assert_eq!((row.state, row.booked_qty), (OrdState::Filled, qty("0.03")));
@@ -200,11 +197,13 @@ async fn a_fill_whose_commit_was_refused_is_booked_all_the_same() {
 
 #[tokio::test]
 async fn a_fill_that_met_a_newer_row_is_booked_all_the_same() {
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let venue = FakeVenue::new([]);
     let engine = start_over(&store, &venue).await;
     let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
-    store.fail_apply(|change| (!change.fills.is_empty()).then(|| conflict(change)));
+    store
+        .hook()
+        .fail_apply(|change| (!change.fills.is_empty()).then(|| conflict(change)));
     venue.fill("0.03", "e1");
     let row = within(placed.order().done()).await;
     assert_eq!((row.state, row.booked_qty), (OrdState::Filled, qty("0.03")));
@@ -212,14 +211,16 @@ async fn a_fill_that_met_a_newer_row_is_booked_all_the_same() {
 
 #[tokio::test]
 async fn a_driver_whose_read_failed_still_hears_and_cancels() {
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let venue = FakeVenue::new([]);
     let engine = start_over(&store, &venue).await;
     let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
-    store.fail_apply(|change| (!change.fills.is_empty()).then(|| conflict(change)));
-    store.script.order_reads.store(1, Ordering::Release);
+    store
+        .hook()
+        .fail_apply(|change| (!change.fills.is_empty()).then(|| conflict(change)));
+    store.hook().order_reads.store(1, Ordering::Release);
     venue.fill("0.01", "e1");
-    until(async || store.script.order_reads.load(Ordering::Acquire) == 0).await;
+    until(async || store.hook().order_reads.load(Ordering::Acquire) == 0).await;
     within(engine.cancel(placed.order().id())).await.unwrap();
     // What it was told of stays in the list; that it ended is the cancel's doing.
     let row = within(placed.order().done()).await;
@@ -240,7 +241,7 @@ async fn a_send_under_way_is_never_taken_for_unsent() {
     let venue = FakeVenue::with(script, profile, Duration::from_millis(300));
     let (send, receive) = tokio::sync::mpsc::unbounded_channel();
     *venue.0.stream.lock().unwrap() = Some(receive);
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let engine = start_over(&store, &venue).await;
     let one = intent(&venue, "s");
     let place = tokio::spawn({
@@ -249,19 +250,21 @@ async fn a_send_under_way_is_never_taken_for_unsent() {
     });
     until(async || venue.submits() == 1).await;
     // A report comes while the answer is awaited; the journal refuses it, and cannot be read either.
-    store.fail_apply(|change| (change.cause == Cause::Report).then(|| conflict(change)));
+    store
+        .hook()
+        .fail_apply(|change| (change.cause == Cause::Report).then(|| conflict(change)));
     let report = venue.held()[0].report();
     let id: ClOrdId = report.handle.key.clone().unwrap().as_str().parse().unwrap();
-    store.script.order_reads.store(1, Ordering::Release);
+    store.hook().order_reads.store(1, Ordering::Release);
     send.send(VenueEvent::Report(report)).unwrap();
-    until(async || store.script.order_reads.load(Ordering::Acquire) == 0).await;
+    until(async || store.hook().order_reads.load(Ordering::Acquire) == 0).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
-    let row = store.inner.order(id).await.unwrap().unwrap();
+    let row = store.hook().memory.order(id).await.unwrap().unwrap();
     assert_eq!(row.attempts[0].copies, Copies::Loose, "{row:?}");
     release.notify_one();
     drop(within(place).await.unwrap());
     drop(engine);
-    let (engine, _) = start(&store.inner.crash(), &venue).await;
+    let (engine, _) = start(&store.hook().memory.crash(), &venue).await;
     let order = engine.order(id).await.unwrap().unwrap();
     assert_eq!(within(order.settled()).await.state, OrdState::Acked);
     referee(&venue).await;
@@ -273,11 +276,11 @@ async fn a_closed_journal_replays_nothing() {
     let venue = FakeVenue::with(script, profile(), Duration::from_secs(20));
     venue.0.replayable.store(true, Ordering::Release);
     venue.0.lookups_fail.store(true, Ordering::Release);
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let engine = start_over(&store, &venue).await;
     drop(within(engine.place(intent(&venue, "s"))).await.unwrap());
     until(async || venue.submits() > 3).await;
-    store.script.begin.store(true, Ordering::Release);
+    store.hook().begin.store(true, Ordering::Release);
     let other = OrderIntent {
         symbol: "ETHUSDT".into(),
         ..intent(&venue, "t")
@@ -292,9 +295,9 @@ async fn a_closed_journal_replays_nothing() {
 #[tokio::test]
 async fn an_intent_that_may_be_on_disk_is_not_called_unsent_when_asked_again() {
     let venue = FakeVenue::new([]);
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let engine = start_over(&store, &venue).await;
-    store.script.begin.store(true, Ordering::Release);
+    store.hook().begin.store(true, Ordering::Release);
     let one = intent(&venue, "s");
     for _ in 0..2 {
         let error = within(engine.place(one.clone())).await.unwrap_err();
@@ -305,16 +308,16 @@ async fn an_intent_that_may_be_on_disk_is_not_called_unsent_when_asked_again() {
 #[tokio::test]
 async fn an_order_that_cannot_be_read_is_not_called_unsent() {
     let venue = FakeVenue::new([Do::Reject]);
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let engine = start_over(&store, &venue).await;
     let one = intent(&venue, "s");
     let placed = within(engine.place(one.clone())).await.unwrap();
     let id = placed.order().id();
-    until(async || store.inner.unfinished().await.unwrap().is_empty()).await;
+    until(async || store.hook().memory.unfinished().await.unwrap().is_empty()).await;
     until(async || {
-        store.script.order_reads.store(1, Ordering::Release);
+        store.hook().order_reads.store(1, Ordering::Release);
         let told = within(engine.place(one.clone())).await;
-        let read = store.script.order_reads.swap(0, Ordering::AcqRel) == 0;
+        let read = store.hook().order_reads.swap(0, Ordering::AcqRel) == 0;
         if read {
             assert!(
                 matches!(told, Err(PlaceError::Undecided(_))),
@@ -344,15 +347,15 @@ async fn a_cancel_at_a_venue_that_is_not_reached_is_kept_and_goes_out() {
 #[tokio::test]
 async fn a_halt_and_its_lift_that_race_leave_engine_and_journal_agreed() {
     let venue = FakeVenue::new([]);
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let engine = start_over(&store, &venue).await;
     let answer = Arc::new(Notify::new());
-    *store.script.halt_answer.lock().unwrap() = Some(Arc::clone(&answer));
+    *store.hook().halt_answer.lock().unwrap() = Some(Arc::clone(&answer));
     let halt = tokio::spawn({
         let engine = engine.clone();
         async move { engine.halt(Scope::venue("v"), "stop").await }
     });
-    until(async || store.inner.halts().await.unwrap().len() == 1).await;
+    until(async || store.hook().memory.halts().await.unwrap().len() == 1).await;
     let resume = tokio::spawn({
         let engine = engine.clone();
         async move { engine.resume(Scope::venue("v"), "me", "go").await }
@@ -361,7 +364,7 @@ async fn a_halt_and_its_lift_that_race_leave_engine_and_journal_agreed() {
     answer.notify_one();
     within(halt).await.unwrap().unwrap();
     within(resume).await.unwrap().unwrap();
-    assert_eq!(engine.halts(), store.inner.halts().await.unwrap());
+    assert_eq!(engine.halts(), store.hook().memory.halts().await.unwrap());
     assert!(within(engine.place(intent(&venue, "s"))).await.is_ok());
 }
 
@@ -395,10 +398,12 @@ async fn a_venue_whose_open_orders_cannot_be_listed_is_not_traded_until_they_are
 async fn a_cancel_that_found_no_room_is_journaled_once_there_is() {
     let script = (0..10_000).map(|_| Do::NotSent);
     let venue = FakeVenue::with(script, profile(), Duration::from_millis(300));
-    let store = FlakyStore::over(&MemoryStore::default());
+    let store = flaky(&MemoryStore::default());
     let engine = start_over(&store, &venue).await;
     let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
-    store.fail_apply(|change| change.cancel_requested.then(|| StoreError::Full));
+    store
+        .hook()
+        .fail_apply(|change| change.cancel_requested.then(|| StoreError::Full));
     let error = within(engine.cancel(placed.order().id()))
         .await
         .unwrap_err();
@@ -526,5 +531,30 @@ async fn a_cancel_that_was_asked_goes_on_when_the_journal_closes() {
     until(async || alerts.0.load(Ordering::Acquire)).await;
     venue.0.cancels_lost.store(false, Ordering::Release);
     until(async || venue.held()[0].status == OrdStatus::Canceled).await;
+    referee(&venue).await;
+}
+
+#[tokio::test]
+async fn a_halt_that_came_while_stored_bytes_were_read_holds_them_back() {
+    let store = flaky(&MemoryStore::default());
+    let venue = FakeVenue::new([Do::RequestLost]);
+    venue.0.replayable.store(true, Ordering::Release);
+    let go_on = Arc::new(Notify::new());
+    *store.hook().attempt_wait.lock().unwrap() = Some(Arc::clone(&go_on));
+    let engine = start_over(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    // The bytes are being read, to be sent once more.
+    until(async || store.hook().attempt_wait.lock().unwrap().is_none()).await;
+    let scope = Scope::venue("v");
+    engine.halt(scope.clone(), "stop").await.unwrap();
+    go_on.notify_one();
+    let looked = venue.0.lookups.load(Ordering::Acquire);
+    until(async || venue.0.lookups.load(Ordering::Acquire) >= looked + 3).await;
+    assert_eq!(venue.submits(), 1, "sent under a halt");
+    engine.resume(scope, "ann", "go on").await.unwrap();
+    assert_eq!(
+        within(placed.order().settled()).await.state,
+        OrdState::Acked
+    );
     referee(&venue).await;
 }

@@ -6,7 +6,7 @@ use surefill_core::*;
 
 use crate::engine::{intent, referee, start, until, within};
 use crate::fake_venue::{Do, FakeVenue};
-use crate::flaky_store::FlakyStore;
+use crate::flaky_store::flaky;
 use crate::kit::at;
 
 fn halt(scope: Scope) -> Request {
@@ -148,13 +148,13 @@ async fn a_request_that_was_done_and_not_answered_is_done_again_without_harm() {
 #[tokio::test]
 async fn a_cancel_that_met_a_failed_read_is_done_again() {
     let (memory, venue) = (MemoryStore::default(), FakeVenue::new([]));
-    let store = FlakyStore::over(&memory);
+    let store = flaky(&memory);
     let (engine, _) = Cold::new(store.clone())
         .venue("v", venue.clone())
         .recover()
         .await
         .unwrap();
-    store.script.order_reads.store(2, Ordering::Release);
+    store.hook().order_reads.store(2, Ordering::Release);
     let nobody = "5f01ffffffffffffffffffffffffffff".parse().unwrap();
     let n = memory.post(&Request::Cancel { id: nobody }).unwrap();
     let Answer::Refused { text } = answer(&memory, n).await else {

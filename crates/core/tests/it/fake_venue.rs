@@ -76,6 +76,17 @@ pub(crate) struct State {
     pub(crate) facts_asked: AtomicU32,
     /// The venue is said to remember the bytes.
     pub(crate) replayable: AtomicBool,
+    /// Attempts can be revoked, and are as soon as it is asked.
+    pub(crate) revocable: AtomicBool,
+    /// No create arrives; that takes its time.
+    pub(crate) creates_lost: AtomicBool,
+    /// What the next amends are answered; without, there are none.
+    pub(crate) amends: Mutex<VecDeque<AmendOutcome>>,
+    /// The next amend waits for this before its last check, as one does whose turn or connection is not there yet.
+    pub(crate) amend_wait: Mutex<Option<Arc<Notify>>>,
+    pub(crate) amends_asked: AtomicU32,
+    /// Amends whose first byte left.
+    pub(crate) amends_sent: AtomicU32,
     pub(crate) window: Duration,
     pub(crate) profile: VenueProfile,
     pub(crate) account: String,
@@ -159,6 +170,12 @@ impl FakeVenue {
             facts_wait: Mutex::default(),
             facts_asked: AtomicU32::new(0),
             replayable: AtomicBool::new(false),
+            revocable: AtomicBool::new(false),
+            creates_lost: AtomicBool::new(false),
+            amends: Mutex::default(),
+            amend_wait: Mutex::default(),
+            amends_asked: AtomicU32::new(0),
+            amends_sent: AtomicU32::new(0),
             window,
             profile,
             account: "1001".to_owned(),
@@ -359,7 +376,7 @@ impl Venue for Connected {
                 FenceRule::None | FenceRule::Height { .. } => Fence::None,
             },
             replayable: self.venue.0.replayable.load(Ordering::Acquire),
-            revocable: false,
+            revocable: self.venue.0.revocable.load(Ordering::Acquire),
             rebuildable: true,
         })
     }
@@ -371,6 +388,10 @@ impl Venue for Connected {
         }
         venue.check_journal(attempt);
         venue.0.submits.fetch_add(1, Ordering::AcqRel);
+        if venue.0.creates_lost.load(Ordering::Acquire) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            return Submission::Unknown(UnknownCause::new("request lost"));
+        }
         let next = venue
             .0
             .script
@@ -442,8 +463,12 @@ impl Venue for Connected {
         Lookup::Found(reports)
     }
 
-    async fn revoke(&self, _: &Journaled<Attempt>) -> Revocation {
-        Revocation::Unsupported
+    async fn revoke(&self, attempt: &Journaled<Attempt>) -> Revocation {
+        if attempt.revocable {
+            Revocation::Revoked
+        } else {
+            Revocation::Unsupported
+        }
     }
 
     async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
@@ -488,8 +513,19 @@ impl Venue for Connected {
         Err(VenueError::Unsupported("cancel-all"))
     }
 
-    async fn amend(&self, _: &Journaled<Amend>) -> AmendOutcome {
-        AmendOutcome::Unsupported
+    async fn amend(&self, _: &Journaled<Amend>, go: &Go) -> AmendOutcome {
+        let venue = &self.venue.0;
+        venue.amends_asked.fetch_add(1, Ordering::AcqRel);
+        let wait = venue.amend_wait.lock().unwrap().take();
+        if let Some(wait) = wait {
+            wait.notified().await;
+        }
+        if let Err(why) = go.check() {
+            return AmendOutcome::NotSent(NotSent::HeldBack(why));
+        }
+        venue.amends_sent.fetch_add(1, Ordering::AcqRel);
+        let next = venue.amends.lock().unwrap().pop_front();
+        next.unwrap_or(AmendOutcome::Unsupported)
     }
 
     async fn open_orders(&self, _: Option<&Symbol>) -> Result<Snapshot<ExecReport>, VenueError> {

@@ -403,7 +403,9 @@ impl Bench {
         self.absent(now, now)
     }
 
+    /// An instant round now that showed this.
     pub(crate) fn found(&mut self, reports: &[ExecReport]) -> Step {
+        self.pursuit.looking(at(self.now));
         self.see(&Observation::Looked(&Lookup::Found(reports.to_vec())))
     }
 

@@ -12,7 +12,11 @@
 
 mod amends;
 mod decide_walk;
+mod doubts;
 mod engine;
+mod engine_amends;
+mod engine_doubt;
+mod engine_full;
 mod engine_races;
 mod engine_requests;
 mod fake_venue;

@@ -8,8 +8,8 @@ use surefill_core::{
 };
 
 use crate::kit::{
-    BOUND, Bench, Camp, FenceKind, H0, LAG, T0, TTL, account, at, done, fill, filled_by, intent,
-    no_answer, placed, qty, refusal, report,
+    BOUND, Bench, CAP, Camp, FenceKind, H0, LAG, T0, TTL, account, at, done, fill, filled_by,
+    intent, no_answer, placed, qty, refusal, report,
 };
 
 use surefill_core::{MemoryStore, OrderIntent};
@@ -128,6 +128,48 @@ fn the_next_attempt_is_durable_or_another_is_made_beside_it() {
         after_a_look(&mut lost, T0 + 1_000),
         Step::NewAttempt,
         "beside the second, which may land"
+    );
+}
+
+#[test]
+fn the_age_of_a_doubt_is_durable_with_the_next_attempt_or_it_begins_anew() {
+    let camp = Camp {
+        revocable: true,
+        ..PLAIN
+    };
+    let mut bench = doubt(camp, intent());
+    bench.absent_at(T0 + 500);
+    bench.now = T0 + TTL / 2;
+    let revoked = Observation::Revoked {
+        no: 1,
+        answer: &Revocation::Revoked,
+    };
+    assert_eq!(bench.see(&revoked), Step::NewAttempt);
+    let before = bench.clone();
+    bench.resend();
+    let resent = bench.log.last().unwrap().clone();
+    assert_eq!(resent.durability(), Durability::Sync);
+    // All before it is lazy but the revocation.
+    let restart = |durability| {
+        let store = MemoryStore::new(at(T0));
+        let first = placed(camp, bench.row.intent.clone());
+        begin(&store, &first, camp.attempt(1, T0, H0));
+        for change in &before.log {
+            done(store.apply(change.clone(), Durability::Lazy)).unwrap();
+        }
+        done(store.apply(resent.clone(), durability)).unwrap();
+        let store = store.power_cut(usize::MAX);
+        let mut next = Bench::restarted(camp, row(&store, &bench), T0 + CAP);
+        next.resume();
+        next
+    };
+    let kept = restart(Durability::Sync);
+    assert_eq!(kept.row.doubt_since, Some(at(T0)));
+    let lost = restart(Durability::Lazy);
+    assert_eq!(
+        lost.row.doubt_since,
+        Some(at(T0 + CAP)),
+        "its cap would begin with every power cut"
     );
 }
 

@@ -397,7 +397,7 @@ impl Venue for SimVenue {
         Err(VenueError::Unsupported("cancel-all"))
     }
 
-    async fn amend(&self, _: &Journaled<Amend>) -> AmendOutcome {
+    async fn amend(&self, _: &Journaled<Amend>, _: &Go) -> AmendOutcome {
         AmendOutcome::Unsupported
     }
 

@@ -157,8 +157,8 @@ impl Venue for Lying {
         self.inner.cancel_all(symbol).await
     }
 
-    async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
-        self.inner.amend(request).await
+    async fn amend(&self, request: &Journaled<Amend>, go: &Go) -> AmendOutcome {
+        self.inner.amend(request, go).await
     }
 
     async fn open_orders(

@@ -1,12 +1,13 @@
 //! Entering: once per id, and never past a halt or doubt that is seen inside the commit.
 
 use surefill_core::{
-    Begun, ChangeError, Entry, Gate, Halt, HaltCause, OrdState, Scope, StoreError,
+    Begun, Cause, Change, ChangeError, Entry, Gate, Halt, HaltCause, Mark, OrdState, Scope,
+    StoreError,
 };
 use tokio::task::JoinSet;
 
 use super::{apply, in_doubt, inserted, refused, try_apply};
-use crate::store::{Draft, StoreFixture, T0, ack, doubt, found, rejected};
+use crate::store::{Draft, StoreFixture, T0, ack, doubt, found, next_attempt, rejected};
 
 /// The second time an id comes, the row is handed back as it stands and nothing is written.
 pub async fn s01_begin_is_once_per_id<F: StoreFixture>() {
@@ -119,6 +120,42 @@ pub async fn s06_doubt_is_seen_after_a_restart<F: StoreFixture>() {
     assert_eq!(refused(&store, &Draft::new(2)).await, Gate::Doubt(row.id));
     apply(&store, rejected(&row)).await;
     inserted(&store, &Draft::new(2)).await;
+}
+
+/// A further attempt is no verdict: its order stays in doubt, in every state, and after a restart.
+pub async fn s18_a_further_attempt_ends_no_doubt<F: StoreFixture>() {
+    let f = F::fresh().await;
+    let store = f.store();
+    let first = Draft::new(1);
+    let row = in_doubt(&store, &first).await;
+    let since = row.doubt_since;
+    assert_eq!(since, Some(row.updated_at));
+    let claimed = Change::of(&row, row.updated_at, Cause::Claimed, "");
+    let row = apply(&store, claimed.to(OrdState::Reconciling)).await;
+    let revoked = Change::of(&row, row.updated_at, Cause::RevokeAnswer, "revoked");
+    let row = apply(&store, revoked.mark(1, Mark::Revoked)).await;
+    let row = apply(&store, next_attempt(&row, &first.attempt(2))).await;
+    assert_eq!((row.state, row.doubt_since), (OrdState::Submitted, since));
+    assert_eq!(refused(&store, &Draft::new(2)).await, Gate::Doubt(row.id));
+    let turned = Change::of(&row, row.updated_at, Cause::Answer, "not sent");
+    let turned = turned.to(OrdState::Pending).mark(2, Mark::NoneLeft);
+    let row = apply(&store, turned).await;
+    assert_eq!((row.state, row.doubt_since), (OrdState::Pending, since));
+    assert_eq!(refused(&store, &Draft::new(2)).await, Gate::Doubt(row.id));
+    let f = f.crash().await;
+    let store = f.store();
+    assert_eq!(store.order(row.id).await.unwrap(), Some(row.clone()));
+    assert_eq!(refused(&store, &Draft::new(2)).await, Gate::Doubt(row.id));
+    inserted(&store, &Draft::new(3).symbol("ETHUSDT")).await;
+    let again = Change::of(&row, row.updated_at, Cause::Replayed, "again");
+    let again = again.to(OrdState::Submitted).mark(2, Mark::Loose);
+    let row = apply(&store, again).await;
+    assert_eq!(refused(&store, &Draft::new(2)).await, Gate::Doubt(row.id));
+    let row = apply(&store, ack(&row, &first.order_id())).await;
+    assert_eq!(row.doubt_since, None);
+    inserted(&store, &Draft::new(2)).await;
+    // A first attempt under way is no doubt.
+    inserted(&store, &Draft::new(4)).await;
 }
 
 /// Reduce-only passes a halt and doubt.

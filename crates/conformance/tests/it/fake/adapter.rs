@@ -277,7 +277,7 @@ impl Venue for Adapter {
         Err(VenueError::Unsupported("cancel-all"))
     }
 
-    async fn amend(&self, _: &Journaled<Amend>) -> AmendOutcome {
+    async fn amend(&self, _: &Journaled<Amend>, _: &Go) -> AmendOutcome {
         AmendOutcome::Unsupported
     }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use tokio::sync::mpsc::error::SendError;
+
 use super::{Driver, LetGo};
 use crate::engine::AmendError;
 use crate::engine::shared::{AmendAnswer, AskedAmend, Message};
 use crate::{
     Amend, AmendNo, AmendOutcome, AmendRecord, AmendState, Cause, Change, ChangeError, Fence,
-    FenceRule, Journaled, Observation, Step, StoreError, decide,
+    FenceRule, Go, Halt, HaltCause, Journaled, Observation, Step, StoreError, decide,
 };
 
 impl Driver {
@@ -20,20 +22,20 @@ impl Driver {
             asked.refuse(error);
             return Ok(());
         }
-        let (amend, no) = loop {
+        let (amend, no, fence) = loop {
             // What stood when it was checked stands no more: the caller looks again.
             if self.row.terms() != Some(asked.from) {
                 asked.refuse(AmendError::Undecided { id: self.row.id });
                 return Ok(());
             }
             let (change, record, amend) = self.amend_of(&asked);
-            let no = record.no;
+            let (no, fence) = (record.no, record.fence);
             let journal = &self.shared.journal;
             match journal.apply_amend(change.clone(), record, amend).await {
                 Ok((row, amend)) => {
                     self.committed(row, &change).await;
                     self.publish(false);
-                    break (amend, no);
+                    break (amend, no, fence);
                 }
                 Err(error) if error.is_conflict() => {
                     if !self.read_again().await? {
@@ -52,7 +54,7 @@ impl Driver {
                 }
             }
         };
-        self.send_amend(amend, no, asked);
+        self.send_amend(amend, no, fence, asked);
         Ok(())
     }
 
@@ -90,36 +92,57 @@ impl Driver {
         (change, record, amend)
     }
 
-    /// Sends it once, in a task: the answer comes back as a message.
-    fn send_amend(&self, amend: Journaled<Amend>, no: AmendNo, asked: AskedAmend) {
-        let venue = Arc::clone(&self.desk.venue);
-        let driver = self.shared.driver(self.row.id);
+    /// Sends it once, in a task: the answer comes back as a message. Its last check is that of a create, but for the ttl.
+    fn send_amend(&self, amend: Journaled<Amend>, no: AmendNo, fence: Fence, asked: AskedAmend) {
+        let go = Go::new(
+            Arc::clone(&self.desk.clock),
+            fence,
+            None,
+            Arc::clone(&self.stop),
+        );
+        let desk = Arc::clone(&self.desk);
+        let shared = Arc::clone(&self.shared);
+        let scope = self.row.account_scope();
         metrics::counter!("surefill_amends_total").increment(1);
         self.shared.spawn(async move {
-            let answer = venue.amend(&amend).await;
+            let answer = desk.venue.amend(&amend, &go).await;
             tracing::debug!(id = %amend.id, no, ?answer, "amend answered");
-            let message = AmendAnswer {
+            let message = Box::new(AmendAnswer {
                 no,
-                answer: answer.clone(),
+                answer,
                 reply: asked.reply,
+            });
+            // A driver that panicked meanwhile has been replaced.
+            let unheard = match shared.driver(amend.id) {
+                Some(driver) => match driver.inbox.send(Message::Amended(message)) {
+                    Err(SendError(Message::Amended(back))) => Some(back),
+                    Ok(()) | Err(SendError(_)) => None,
+                },
+                None => Some(message),
             };
-            let Some(driver) = driver else {
-                return;
-            };
-            // The order ended meanwhile: there is nothing left to decide.
-            if let Err(back) = driver.inbox.send(Message::Amended(Box::new(message)))
-                && let Message::Amended(back) = back.0
-            {
-                drop(back.reply.send(Ok(answer)));
+            // The order ended meanwhile: there is nothing left to decide about it, but the keys may serve others.
+            if let Some(AmendAnswer { answer, reply, .. }) = unheard.map(|back| *back) {
+                if let AmendOutcome::Rejected(reject) = &answer
+                    && reject.halts_account
+                {
+                    let now = desk.clock.read().map_or(amend.at, |reading| reading.now);
+                    let cause = HaltCause::Refused { id: amend.id };
+                    let halt = Halt::new(scope, cause, now, &reject.reason);
+                    if let Err(error) = shared.halt(halt).await {
+                        tracing::error!(id = %amend.id, %error, "a halt could not be made durable");
+                    }
+                }
+                drop(reply.send(Ok(answer)));
             }
         });
     }
 
-    /// Commits what the answer to an amend changes, then tells who asked. Should the journal not take it, the next look finds out.
+    /// Commits what the answer to an amend changes, then tells who asked. Should the journal not take it, the next look finds out;
+    /// only a halt is found by no look, so it is owed.
     pub(super) async fn take_amended(&mut self, answered: AmendAnswer) -> Result<(), LetGo> {
         let AmendAnswer { no, answer, reply } = answered;
         while let Some(change) = self.amended(no, &answer) {
-            match self.shared.journal.apply(change.clone()).await {
+            match self.shared.apply(&change).await {
                 Ok(row) => {
                     self.committed(row, &change).await;
                     self.publish(false);
@@ -128,6 +151,7 @@ impl Driver {
                 Err(error) if error.is_conflict() && self.read_again().await? => {}
                 Err(error) => {
                     tracing::warn!(id = %self.row.id, no, %error, "the answer to an amend was not journaled");
+                    self.halt_owed = change.halt;
                     break;
                 }
             }
@@ -137,13 +161,26 @@ impl Driver {
         Ok(())
     }
 
+    /// Makes a halt durable that the journal could not hold before.
+    pub(super) async fn pay_halt(&mut self, halt: Halt) -> Result<(), LetGo> {
+        match self.shared.halt(halt.clone()).await {
+            Ok(()) => Ok(()),
+            Err(error) if error.closes() => Err(self.closed(&error)),
+            Err(error) => {
+                tracing::error!(id = %self.row.id, %error, "a halt is not durable yet");
+                self.halt_owed = Some(halt);
+                Ok(())
+            }
+        }
+    }
+
     fn amended(&self, no: AmendNo, answer: &AmendOutcome) -> Option<Change> {
         let at = self.shared.situation(&self.desk, &self.row)?;
         let observation = Observation::Amended { no, answer };
         let profile = &self.desk.profile;
         match decide(&self.row, &self.pursuit, profile, &observation, &at) {
             // Any other change is one that the row wants anyway.
-            Step::Advance(change) if change.amended.is_some() => Some(*change),
+            Step::Advance(change) if change.cause == Cause::AmendAnswer => Some(*change),
             Step::Advance(_)
             | Step::LookAgain { .. }
             | Step::Wait { .. }

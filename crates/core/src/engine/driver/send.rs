@@ -45,6 +45,11 @@ impl Driver {
             Ok(attempt) => attempt,
             Err(error) => return self.unread(&error),
         };
+        // The read may have taken its time, and no commit tests the halts of a copy that is known to be out.
+        let at = self.shared.situation(&self.desk, &self.row);
+        if at.is_none_or(|at| at.entries_halted) {
+            return Ok(Seen::Resume);
+        }
         // That a copy leaves again is durable first, unless the row says so already.
         if self.row.state == OrdState::Pending || copies != Some(Copies::Loose) {
             let now = self
