@@ -1,6 +1,6 @@
 //! A failing schedule is made shorter while it still fails.
 
-use super::camp::Lie;
+use super::lie::Lie;
 use super::run::run;
 use super::script::{Script, Step};
 
