@@ -115,11 +115,13 @@ impl World {
             self.breaks(format!("§9: {stake} commits at stake, and {shadow} known"));
         }
         let lost = lose.min(stake);
-        self.saw(if lose == 0 {
-            Event::Crash
-        } else {
-            Event::PowerCut
-        });
+        if !self.quiet {
+            self.saw(if lose == 0 {
+                Event::Crash
+            } else {
+                Event::PowerCut
+            });
+        }
         if lost > 0 {
             self.saw(Event::LazyWritesLost);
         }

@@ -143,6 +143,7 @@ impl Run {
         {
             let mut world = self.world.lock();
             world.note("quiet");
+            world.quiet = true;
             world.faults = Faults::default();
             world.end_the_past();
         }

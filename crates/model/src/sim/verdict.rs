@@ -7,6 +7,7 @@ use surefill_core::{
 
 use super::book::Held;
 use super::camp::FenceKind;
+use super::lie::Lie;
 use super::wire::{whole, whole_px};
 use super::world::{World, now, quantity};
 
@@ -19,7 +20,10 @@ impl World {
         for row in &rows {
             let held = self.held_for(row);
             let fills = now(self.store.fills(row.id)).ok()?;
-            let log = now(self.store.history(row.id)).ok()?;
+            let mut log = now(self.store.history(row.id)).ok()?;
+            if self.lies(Lie::LogRewritten) && log.len() > 2 {
+                log.remove(1);
+            }
             let broken = settled(row, &held, &told, &halts)
                 .or_else(|| self.terms_stand(row, &held, &told))
                 .or_else(|| booked(&fills, row, &held))

@@ -146,6 +146,8 @@ pub(super) struct World {
     pub(super) watched: Watched,
     /// The terms that were asked for last, for a store that lies about them.
     pub(super) asked_digest: Option<TermsDigest>,
+    /// Faults have stopped.
+    pub(super) quiet: bool,
     pub(super) events: BTreeSet<Event>,
     pub(super) broken: Option<String>,
     pub(super) log: Vec<String>,
@@ -181,6 +183,7 @@ impl World {
             unkept: Vec::new(),
             watched: Watched::default(),
             asked_digest: None,
+            quiet: false,
             events: BTreeSet::new(),
             broken: None,
             log: Vec::new(),
@@ -246,7 +249,8 @@ impl World {
     }
 
     pub(super) fn turn(&self, life: u64) -> Turn {
-        if !self.alive.contains(&life) {
+        // Nothing goes on once a promise is broken.
+        if !self.alive.contains(&life) || self.broken.is_some() {
             return Turn::Gone;
         }
         let until = self.paused.get(&life).copied().unwrap_or(0);

@@ -1,0 +1,1 @@
+//! Schedules that were judged once, kept as what is right.
