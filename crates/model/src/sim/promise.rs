@@ -88,7 +88,7 @@ impl World {
             row.intent.side,
         );
         if derived != id {
-            return Some(format!("§4: {id} is sent, and its decision is {derived}"));
+            return Some(format!("I5: {id} is sent, and its decision is {derived}"));
         }
         if row.cancel_requested && !row.land {
             return Some(format!("I7: {id} is sent although a cancel was asked"));
