@@ -163,7 +163,7 @@ impl World {
         self.breaks_if(broken);
     }
 
-    fn wrong_amend(&mut self, life: u64, amend: &Amend) -> Option<String> {
+    fn wrong_amend(&self, life: u64, amend: &Amend) -> Option<String> {
         let id = amend.id;
         if self.closed.contains(&life) {
             return Some(format!(

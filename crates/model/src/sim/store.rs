@@ -225,7 +225,7 @@ impl Store for LifeStore {
         let mut row = self.read(self.inner.order(id)).await?;
         if self.lies(Lie::TermsForgotten)
             && let Some(row) = &mut row
-            && let Some(digest) = self.process.world.lock().asked_digest.clone()
+            && let Some(digest) = self.process.world.lock().asked_digest
         {
             row.digest = digest;
         }

@@ -456,6 +456,8 @@ impl Venue for SimVenue {
 
     async fn amend(&self, amend: &Journaled<Amend>) -> AmendOutcome {
         self.process.alive().await;
+        self.sign(format!("amend {} {}", amend.id, amend.at.as_ms()))
+            .await;
         let (send, act) = {
             let mut world = self.world.lock();
             let act = world.faults.amend.pop_front();
