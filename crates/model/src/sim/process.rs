@@ -191,7 +191,8 @@ impl World {
         };
         let row = rows.iter().find(|row| {
             let settled = row.state.is_working() || row.state.is_terminal();
-            !settled && !covered(row)
+            // One that worked is settled; what it has come to since is doubt as of any other.
+            !settled && !self.worked.contains(&row.id) && !covered(row)
         })?;
         Some(format!(
             "I9: {} is {} after recovery, and nothing is halted",

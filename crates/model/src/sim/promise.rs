@@ -128,10 +128,8 @@ impl World {
         }
         let halts = now(self.store.halts()).unwrap_or_default();
         let old = |halt: &&Halt| {
-            let known = halts
-                .iter()
-                .any(|other| other.scope == halt.scope && other.cause == halt.cause);
-            known && halt.scope.covers(row.alias(), &row.account, row.symbol())
+            // One that was lifted and declared again since is another one.
+            halts.contains(halt) && halt.scope.covers(row.alias(), &row.account, row.symbol())
         };
         let halt = self.watched.halts.iter().find(old)?;
         Some(format!("P4: {} {what} under a halt: {}", row.id, halt.text))

@@ -137,6 +137,8 @@ pub(super) struct World {
     pub(super) succeeded: bool,
     /// Processes whose journal is closed by a failed commit.
     pub(super) closed: BTreeSet<u64>,
+    /// Orders that worked, as the journal says, when the newest process started.
+    pub(super) worked: BTreeSet<ClOrdId>,
     /// Processes that have recovered.
     pub(super) recovered: BTreeSet<u64>,
     pub(super) store: MemoryStore,
@@ -177,6 +179,7 @@ impl World {
             died: false,
             succeeded: false,
             closed: BTreeSet::new(),
+            worked: BTreeSet::new(),
             recovered: BTreeSet::new(),
             store: MemoryStore::new(made_at),
             shadow: Shadow::new(made_at),
@@ -229,6 +232,13 @@ impl World {
             self.succeeded = false;
             self.faults.armed = None;
             self.unkept.clear();
+            let ids = self.shadow.ids().into_iter();
+            let works = |id: &ClOrdId| {
+                self.shadow
+                    .row(*id)
+                    .is_some_and(|row| row.state.is_working())
+            };
+            self.worked = ids.filter(works).collect();
         }
         self.life
     }

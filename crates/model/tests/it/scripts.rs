@@ -141,3 +141,87 @@ fn a_cancel_that_races_its_placement_is_heard_before_it_is_durable() {
     assert_eq!(canceled.len(), 1);
     assert_eq!(canceled[0].row.state, OrdState::Canceled);
 }
+
+/// Seeds 1002062 and 1020603. That a revocation is asked is durable; then another order's commit fails, which closes the journal: the revocation
+/// is not sent again, nothing but cancels is (§9).
+#[test]
+fn a_closed_journal_revokes_nothing() {
+    let outcome = play(
+        r#"{"seed":1002062,"camp":{"ids":"Existing","fence":"None","remembered":false,"revocable":true,"stream":true,"cancel_final":true,"nonces":true}}
+        {"Advance":332}
+        {"OnCreate":{"Late":740}}
+        {"Advance":530}
+        {"Place":{"n":1,"resubmit":2,"exit":false,"give_up":1}}
+        {"Advance":173}
+        {"CommitFails":{"after":3,"kept":true}}
+        {"OnRevoke":"Lost"}
+        {"Advance":46}
+        {"Advance":75}"#,
+    );
+    assert!(outcome.events.contains(&Event::CommitFailedAndKept));
+    let other = play(
+        r#"{"seed":1020603,"camp":{"ids":"Forever","fence":"Assumed","remembered":false,"revocable":true,"stream":false,"cancel_final":false}}
+        {"OnCancel":"Lost"}
+        {"Place":{"n":2,"resubmit":2,"exit":false,"give_up":1}}
+        {"OnCreate":"Lost"}
+        {"Advance":80}
+        {"Place":{"n":1,"resubmit":0,"exit":true,"give_up":1}}
+        {"Cancel":2}
+        {"CommitFails":{"after":3,"kept":true}}
+        {"OnRevoke":"Lost"}
+        {"Advance":355}"#,
+    );
+    assert!(other.events.contains(&Event::CommitFailedAndKept));
+}
+
+/// Seed 1004303. The journal says that an order works, so recovery takes it as settled; while recovery waits for another order, its end is in no list.
+/// That is doubt as of any order that works: it refuses entries in its symbol and ends by a look.
+#[test]
+fn an_order_that_ends_unseen_during_recovery_is_in_doubt_for_a_moment() {
+    let outcome = play(
+        r#"{"seed":1004303,"camp":{"ids":"WhileOpen","fence":"Book","remembered":false,"revocable":false,"stream":false,"cancel_final":false,"nonces":true,"amends":true}}
+        {"Place":{"n":2,"resubmit":2,"exit":false,"give_up":2}}
+        {"Advance":1432}
+        {"Cancel":2}
+        {"Crash":{"after":4,"lose":2}}
+        {"Place":{"n":1,"resubmit":0,"exit":true,"give_up":1}}"#,
+    );
+    let state = |n: usize| outcome.last[n].row.state;
+    assert_eq!((state(0), state(1)), (OrdState::Canceled, OrdState::Acked));
+}
+
+/// Seed 1019426. An amend is doubled below us, and its copy is taken after the next amend: the order has the older terms again. The venue's word
+/// stands, and says so by the instant of its change (I11, P5).
+#[test]
+fn terms_that_a_doubled_amend_brings_back_stand() {
+    let outcome = play(
+        r#"{"seed":1019426,"camp":{"ids":"WhileOpen","fence":"None","remembered":true,"revocable":false,"stream":false,"cancel_final":true,"nonces":true,"amends":true}}
+        {"OnAmend":{"Doubled":269}}
+        {"Place":{"n":2,"resubmit":0,"exit":false,"give_up":2}}
+        {"Advance":1}
+        {"Amend":{"n":2,"qty":5,"px":101}}
+        {"Advance":77}
+        {"Amend":{"n":2,"qty":1,"px":100}}"#,
+    );
+    let row = &only(&outcome).row;
+    let terms = row.terms().expect("a limit order");
+    assert_eq!(terms.order_qty.to_string(), "5");
+    assert_eq!(row.amends.len(), 2);
+}
+
+/// Seed 1038091. A person lifts a halt, an entry is journaled, and the same halt is declared again before the entry leaves: a halt that comes after the
+/// commit does not take back what was entered.
+#[test]
+fn an_entry_between_two_equal_halts_leaves() {
+    let outcome = play(
+        r#"{"seed":1038091,"camp":{"ids":"Accepted","fence":"None","remembered":false,"revocable":false,"stream":true,"cancel_final":false,"nonces":true,"amends":true}}
+        "Halt"
+        {"Pause":{"after":0,"ms":602}}
+        "Resume"
+        {"Place":{"n":0,"resubmit":2,"exit":false,"give_up":0}}
+        "Halt"
+        {"Advance":222}"#,
+    );
+    assert_eq!(only(&outcome).at_venue.len(), 1);
+    assert!(outcome.told.contains(&HaltCause::Asked));
+}

@@ -7,7 +7,7 @@ use crate::engine::AmendError;
 use crate::engine::shared::{AmendAnswer, AskedAmend, Message};
 use crate::{
     Amend, AmendNo, AmendOutcome, AmendRecord, AmendState, Cause, Change, ChangeError, Fence,
-    FenceRule, Journaled, Observation, Step, StoreError, decide,
+    FenceRule, HeldBack, Journaled, NotSent, Observation, Step, StoreError, decide,
 };
 
 impl Driver {
@@ -93,10 +93,16 @@ impl Driver {
     /// Sends it once, in a task: the answer comes back as a message.
     fn send_amend(&self, amend: Journaled<Amend>, no: AmendNo, asked: AskedAmend) {
         let venue = Arc::clone(&self.desk.venue);
+        let journal = self.shared.journal.clone();
         let driver = self.shared.driver(self.row.id);
         metrics::counter!("surefill_amends_total").increment(1);
         self.shared.spawn(async move {
-            let answer = venue.amend(&amend).await;
+            // Another order's commit may have closed the journal since.
+            let answer = if journal.is_closed() {
+                AmendOutcome::NotSent(NotSent::HeldBack(HeldBack::JournalClosed))
+            } else {
+                venue.amend(&amend).await
+            };
             tracing::debug!(id = %amend.id, no, ?answer, "amend answered");
             let message = AmendAnswer {
                 no,
