@@ -127,19 +127,27 @@ impl OrderRecord {
             let asked = self.amending().filter(|_| settled)?;
             return (!self.shows(seen, asked.terms)).then_some((asked.no, AmendState::Lapsed));
         }
-        let mut later = self.amends.iter().rev().filter(|amend| amend.no > since);
-        let shown = later.find(|amend| self.shows(seen, amend.terms))?;
+        // An older amend may have been taken again after the one that stands: its request was doubled below us. Only a later instant says so.
+        let again =
+            matches!((standing, changed_at), (Some((_, Some(shown))), Some(at)) if at > shown);
+        let mut newest = self.amends.iter().rev();
+        let shown =
+            newest.find(|amend| (again || amend.no > since) && self.shows(seen, amend.terms))?;
         Some((shown.no, AmendState::Shown(changed_at)))
     }
 
+    /// The amend whose terms the venue showed last, by the instant at which it says that they came; by number where it says none.
     fn standing(&self) -> Option<(&AmendRecord, Option<VenueTime>)> {
-        self.amends
-            .iter()
-            .rev()
-            .find_map(|amend| match amend.state {
-                AmendState::Shown(at) => Some((amend, at)),
-                AmendState::Asked | AmendState::Refused | AmendState::Lapsed => None,
-            })
+        let mut last: Option<(&AmendRecord, Option<VenueTime>)> = None;
+        for amend in &self.amends {
+            let AmendState::Shown(at) = amend.state else {
+                continue;
+            };
+            if last.is_none_or(|(_, before)| at.is_none() || before <= at) {
+                last = Some((amend, at));
+            }
+        }
+        last
     }
 
     fn shows(&self, seen: &SeenTerms, terms: Terms) -> bool {

@@ -142,14 +142,7 @@ fn simulate(from: u64, seeds: u64, during: Option<Duration>, threads: u64) -> Ex
         seeds
     };
     let tally = run_seeds(from, seeds, during, threads, None);
-    println!(
-        "{} schedules from seed {from} in {:?}, {} a second; {} orders, {} schedules ended halted",
-        tally.schedules,
-        tally.took,
-        tally.per_second(),
-        tally.orders,
-        tally.halted
-    );
+    println!("from seed {from}: {tally}");
     let Some((seed, broken)) = tally.failed else {
         return ExitCode::SUCCESS;
     };

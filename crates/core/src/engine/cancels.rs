@@ -37,6 +37,10 @@ impl Shared {
             if self.is_stopping() {
                 return Err(CancelError::ShuttingDown);
             }
+            // It may have been placed since nobody drove it: a flag in the row alone comes too late for its first send.
+            if let Some(answer) = self.cancel_by_driver(id, None).await {
+                return answer;
+            }
             // Its venue has not been reached yet, so nobody drives it: the flag waits for whoever will.
             let asked = if row.cancel_requested {
                 Ok(row)

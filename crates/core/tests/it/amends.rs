@@ -270,6 +270,26 @@ fn an_older_report_takes_no_terms_back() {
     assert!(bench.row.amending().is_none());
 }
 
+/// The request of the first amend was doubled on its way, and its copy is taken after the second amend.
+#[test]
+fn terms_that_came_back_after_the_newest_amend_stand() {
+    let mut bench = amending();
+    bench.found(&[at_ms(showing(NEW), bench.now + 50)]);
+    let change = asking(&bench, 2, OLD);
+    bench.commit(change);
+    bench.found(&[at_ms(showing(OLD), bench.now + 90)]);
+    stands(&bench, OLD);
+    bench.reported(&at_ms(showing(NEW), bench.now + 50));
+    stands(&bench, OLD);
+    bench.reported(&at_ms(showing(NEW), bench.now + 120));
+    stands(&bench, NEW);
+    bench.reported(&at_ms(showing(OLD), bench.now + 90));
+    stands(&bench, NEW);
+    bench.reported(&at_ms(showing(OLD), bench.now + 150));
+    stands(&bench, OLD);
+    assert!(bench.alarms.is_empty(), "{:?}", bench.alarms);
+}
+
 #[test]
 fn a_report_without_the_amended_term_says_nothing() {
     let mut bench = working();

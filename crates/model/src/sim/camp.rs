@@ -1,4 +1,4 @@
-//! What a simulated venue is like, what it claims to be like, and the lies between the two.
+//! What a simulated venue is like, and what it claims to be like.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -6,9 +6,11 @@ use std::time::Duration;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use surefill_core::{
-    AbsenceRule, AmendRule, CancelRule, DuplicateRule, FenceRule, IdRule, Rates, Sourced,
-    VenueProfile,
+    AbsenceRule, AmendRule, CancelRule, DuplicateRule, FenceRule, IdRule, NonceScope, Rates,
+    Sourced, VenueProfile,
 };
+
+use super::lie::Lie;
 
 /// From signing to the fence, ms.
 pub(super) const FENCE: u64 = 300;
@@ -68,19 +70,12 @@ pub struct Camp {
     pub stream: bool,
     /// A taken cancel says that the order ended.
     pub cancel_final: bool,
-}
-
-/// A part that claims what it does not do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lie {
-    /// The store answers before an intent is journaled.
-    BeginNotKept,
-    /// The venue claims unique ids and takes duplicates.
-    IdsNotUnique,
-    /// The venue takes longer from gate to book than it documents.
-    LongerDrain,
-    /// The venue forgets the signed bytes that it claims to remember.
-    BytesForgotten,
+    /// Each signed request has a nonce.
+    #[serde(default)]
+    pub nonces: bool,
+    /// Price and quantity of an order can be amended, and it keeps its ids.
+    #[serde(default)]
+    pub amends: bool,
 }
 
 impl Camp {
@@ -106,6 +101,8 @@ impl Camp {
             revocable: rng.random_bool(0.25),
             stream: rng.random_bool(0.5),
             cancel_final: rng.random_bool(0.5),
+            nonces: rng.random_bool(0.4),
+            amends: rng.random_bool(0.6),
         }
     }
 
@@ -168,10 +165,14 @@ impl Camp {
                 lookup: many,
             },
             poll: ms(300),
-            nonce_scope: None,
+            nonce_scope: self.nonce_scope(),
             reduce_only: true,
             successors: false,
-            amend: AmendRule::None,
+            amend: if self.amends {
+                AmendRule::KeepsIds
+            } else {
+                AmendRule::None
+            },
             cancel: if self.cancel_final {
                 CancelRule::Final
             } else {
@@ -179,6 +180,10 @@ impl Camp {
             },
             cancel_batch: 1,
         }
+    }
+
+    pub(super) fn nonce_scope(self) -> Option<NonceScope> {
+        self.nonces.then(|| NonceScope("sim:signer".into()))
     }
 
     /// A liar claims unique ids whatever it does.

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::camp::{Camp, FenceKind};
+use surefill_core::{Amount, Decision, GiveUp, OrderIntent, Resubmit, Side};
+
+use super::camp::{Camp, TTL};
+use super::world::quantity;
 
 /// What happens to one request, or one answer. Times in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,8 @@ pub enum At {
     NoConnection,
     /// It fills as it arrives.
     FillsAtOnce,
+    /// The keys are refused: nothing else will be taken either.
+    KeysRefused,
 }
 
 /// One step of a schedule.
@@ -46,6 +50,19 @@ pub enum Step {
         /// Accept, strict, land.
         give_up: u8,
     },
+    /// The strategy decides on order `n` and places it in spite of every halt.
+    Despite(u32),
+    /// The strategy places the decision of its order `n` with another price.
+    Conflict(u32),
+    /// The strategy asks for other terms of its order `n`.
+    Amend {
+        /// Which.
+        n: u32,
+        /// The total quantity.
+        qty: u32,
+        /// The price.
+        px: u32,
+    },
     /// The strategy cancels its order `n`.
     Cancel(u32),
     /// It cancels everything.
@@ -58,6 +75,8 @@ pub enum Step {
     ListFails,
     /// What happens to the next cancel.
     OnCancel(At),
+    /// What happens to the next amend.
+    OnAmend(At),
     /// What happens to the next revocation.
     OnRevoke(At),
     /// The venue executes so much of the newest open order of `n`.
@@ -81,8 +100,37 @@ pub enum Step {
     Mute(u32),
     /// The next event of the stream comes twice.
     Twice,
+    /// The next event of the stream comes after the one that follows it.
+    Swap,
     /// The stream ends.
     Disconnect,
+    /// The venue's time is told so much too early from now on.
+    TimeBehind(u64),
+    /// The disk is full for so long.
+    FullDisk(u64),
+    /// A commit fails after so many more writes.
+    CommitFails {
+        /// How many.
+        after: u32,
+        /// Whether it is on disk all the same.
+        kept: bool,
+    },
+    /// The process stands still for so long after so many more writes and sends.
+    Pause {
+        /// How many.
+        after: u32,
+        /// How long.
+        ms: u64,
+    },
+    /// The process stands still for so long after so many more writes and sends, and another one takes its place at once.
+    TakeOver {
+        /// How many.
+        after: u32,
+        /// How long.
+        ms: u64,
+    },
+    /// Another process starts on the same journal.
+    Second,
     /// The process dies after so many more writes and sends, and with it go so many of the newest lazy writes.
     Crash {
         /// How many.
@@ -164,91 +212,39 @@ impl FromStr for Script {
     }
 }
 
-/// Orders of one schedule.
-pub(super) const ORDERS: u32 = 3;
-
-impl Script {
-    /// The schedule of a seed.
-    pub fn of(seed: u64) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let camp = Camp::draw(&mut rng);
-        let mut steps = Vec::new();
-        for _ in 0..rng.random_range(6..18) {
-            steps.push(step(&mut rng, camp));
-            if rng.random_bool(0.5) {
-                steps.push(Step::Advance(draw_ms(&mut rng)));
-            }
+impl Step {
+    /// What the strategy decides on with it.
+    pub(super) fn intent(self, n: u32, stamp: u64) -> OrderIntent {
+        let (resubmit, exit, give_up) = match self {
+            Self::Place {
+                resubmit,
+                exit,
+                give_up,
+                ..
+            } => (resubmit, exit, give_up),
+            _ => (1, false, 0),
+        };
+        OrderIntent {
+            ttl: Duration::from_millis(TTL),
+            resubmit: match resubmit {
+                0 => Resubmit::Never,
+                1 => Resubmit::AfterProof,
+                _ => Resubmit::AfterAbsence,
+            },
+            give_up: match give_up {
+                0 => GiveUp::Accept,
+                1 => GiveUp::Strict,
+                _ => GiveUp::Land,
+            },
+            reduce_only: exit,
+            ..OrderIntent::limit(
+                Decision::new("sim", stamp).leg(n),
+                "v",
+                if n == 0 { "S" } else { "T" },
+                Side::Buy,
+                Amount::Base(quantity(3)),
+                "100".parse().expect("a price"),
+            )
         }
-        Self { seed, camp, steps }
-    }
-}
-
-fn draw_ms(rng: &mut ChaCha8Rng) -> u64 {
-    match rng.random_range(0..3) {
-        0 => rng.random_range(1..20),
-        1 => rng.random_range(20..200),
-        _ => rng.random_range(200..1_500),
-    }
-}
-
-fn step(rng: &mut ChaCha8Rng, camp: Camp) -> Step {
-    let n = rng.random_range(0..ORDERS);
-    match rng.random_range(0..100) {
-        0..22 => Step::Place {
-            n,
-            resubmit: rng.random_range(0..3),
-            exit: rng.random_bool(0.2),
-            give_up: rng.random_range(0..3),
-        },
-        22..46 => Step::OnCreate(create(rng, camp)),
-        46..52 => Step::Cancel(n),
-        52..53 => Step::CancelAll,
-        53..58 => Step::LookFails,
-        58..60 => Step::ListFails,
-        60..64 => Step::OnCancel(small(rng)),
-        64..67 => Step::OnRevoke(small(rng)),
-        67..76 => Step::Fill {
-            n,
-            qty: rng.random_range(1..4),
-        },
-        76..78 => Step::Expire(n),
-        78..80 => Step::Sleep(draw_ms(rng)),
-        80..81 => Step::ClockStep(rng.random_range(-100_000..100_000)),
-        81..83 => Step::Down(draw_ms(rng)),
-        83..85 => Step::Mute(rng.random_range(1..4)),
-        85..86 => Step::Twice,
-        86..87 => Step::Disconnect,
-        87..96 => Step::Crash {
-            after: rng.random_range(0..6),
-            lose: rng.random_range(0..6),
-        },
-        96..98 => Step::Halt,
-        _ => Step::Resume,
-    }
-}
-
-fn small(rng: &mut ChaCha8Rng) -> At {
-    if rng.random_bool(0.5) {
-        At::Lost
-    } else {
-        At::AnswerLost
-    }
-}
-
-fn create(rng: &mut ChaCha8Rng, camp: Camp) -> At {
-    // Without a fence a doubled request comes while the watch still sees it.
-    let doubled = match camp.fence {
-        FenceKind::None => rng.random_range(1..400),
-        FenceKind::Book | FenceKind::Documented | FenceKind::Assumed => rng.random_range(1..300),
-    };
-    match rng.random_range(0..12) {
-        0..2 => At::Lost,
-        2..5 => At::AnswerLost,
-        5..7 => At::Late(rng.random_range(50..1_200)),
-        7 => At::Doubled(doubled),
-        8 => At::Refused,
-        9 => At::RefusedDoubled(doubled),
-        10 => [At::Turned, At::NoConnection][rng.random_range(0..2)],
-        _ => At::FillsAtOnce,
     }
 }

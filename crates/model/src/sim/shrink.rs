@@ -1,6 +1,6 @@
 //! A failing schedule is made shorter while it still fails.
 
-use super::camp::Lie;
+use super::lie::Lie;
 use super::run::run;
 use super::script::{Script, Step};
 
@@ -15,7 +15,7 @@ pub struct Shrunk {
     pub runs: u32,
 }
 
-/// Takes out runs of steps, halves first and single ones last, then shortens waits, as long as the rest breaks something.
+/// Takes out runs of steps, halves first and single ones last, then shortens waits, as long as the rest breaks the same promise.
 /// `None` when the schedule breaks nothing.
 pub fn shrink(script: &Script, lie: Option<Lie>, most: u32) -> Option<Shrunk> {
     let mut best = Shrunk {
@@ -64,11 +64,16 @@ impl Shrunk {
     fn take(&mut self, shorter: Script, lie: Option<Lie>) -> bool {
         self.runs += 1;
         let broken = run(&shorter, lie).broken;
-        if let Some(broken) = broken {
+        if let Some(broken) = broken.filter(|broken| promise(broken) == promise(&self.broken)) {
             self.script = shorter;
             self.broken = broken;
             return true;
         }
         false
     }
+}
+
+/// The name of the promise in what was broken.
+fn promise(broken: &str) -> Option<&str> {
+    broken.split(':').next()
 }

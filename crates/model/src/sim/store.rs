@@ -1,82 +1,184 @@
-//! The memory store as one life of the process sees it: before and after each write it may die.
+//! The memory store as one life of a process sees it: before and after each write something may befall it, and a disk may be full.
 
 use std::ops::Range;
 
 use async_trait::async_trait;
 use surefill_core::{
-    AccountId, Alias, Answer, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Fill,
-    Halt, Key, Lift, MemoryStore, NonceScope, OrderFilter, OrderId, OrderRecord, Requested, Store,
-    StoreError, Transition, VenueTime,
+    AccountId, Alias, Answer, Attempt, AttemptNo, Begin, Begun, Change, ClOrdId, Durability, Entry,
+    Fill, Halt, Key, Lift, Mark, MemoryStore, NonceScope, OrderFilter, OrderId, OrderRecord,
+    Requested, Store, StoreError, Transition, VenueTime,
 };
 
-use super::camp::Lie;
-use super::host::Shared;
-use super::world::now;
+use super::event::Event;
+use super::host::Process;
+use super::lie::Lie;
+use super::world::{World, now};
 
 /// One life's handle.
 #[derive(Debug)]
 pub(super) struct LifeStore {
     inner: MemoryStore,
-    world: Shared,
-    life: u64,
+    process: Process,
+    /// Another process holds the journal.
+    refused: bool,
+}
+
+/// What becomes of a write.
+enum Fate {
+    Done,
+    Refused(StoreError),
+    Fails { kept: bool },
+}
+
+fn failed() -> StoreError {
+    StoreError::Commit("scripted".into())
 }
 
 impl LifeStore {
-    pub(super) const fn new(inner: MemoryStore, world: Shared, life: u64) -> Self {
-        Self { inner, world, life }
-    }
-
-    /// One more moment at which it may die; a process that died does nothing any more.
-    async fn tick(&self) {
-        let goes_on = self.world.lock().tick(self.life);
-        if !goes_on {
-            std::future::pending::<()>().await;
+    pub(super) const fn new(inner: MemoryStore, process: Process, refused: bool) -> Self {
+        Self {
+            inner,
+            process,
+            refused,
         }
     }
 
-    async fn alive(&self) {
-        let lives = self.world.lock().lives(self.life);
-        if !lives {
-            std::future::pending::<()>().await;
+    fn lies(&self, lie: Lie) -> bool {
+        self.process.world.lock().lies(lie)
+    }
+
+    fn fate(&self) -> Fate {
+        let life = self.process.life;
+        let mut world = self.process.world.lock();
+        if world.closed.contains(&life) && !world.lies(Lie::FailureCalledFull) {
+            return Fate::Refused(StoreError::Closed);
+        }
+        if life != world.holder {
+            if world.lies(Lie::LockIgnored) {
+                world.breaks("I6: two processes write one journal".into());
+                return Fate::Done;
+            }
+            world.saw(Event::WriteFenced);
+            return Fate::Refused(StoreError::Closed);
+        }
+        if world.is_full() {
+            world.saw(Event::FullDisk);
+            return Fate::Refused(StoreError::Full);
+        }
+        match world.faults.commit {
+            None => Fate::Done,
+            Some((0, kept)) => {
+                world.faults.commit = None;
+                world.closed.insert(life);
+                world.note("a commit fails");
+                world.saw(if kept {
+                    Event::CommitFailedAndKept
+                } else {
+                    Event::CommitFailed
+                });
+                Fate::Fails { kept }
+            }
+            Some((left, kept)) => {
+                world.faults.commit = Some((left - 1, kept));
+                Fate::Done
+            }
         }
     }
 
-    async fn write<T>(&self, call: impl Future<Output = T> + Send) -> T {
-        self.tick().await;
-        let done = call.await;
-        self.tick().await;
+    /// One write, and what the watch notes of it in the moment in which it is done.
+    async fn write<T: Send>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>> + Send,
+        note: impl FnOnce(&mut World, &T) + Send,
+    ) -> Result<T, StoreError> {
+        self.held()?;
+        self.process.tick().await;
+        match self.fate() {
+            Fate::Done => {}
+            Fate::Refused(error) => return Err(error),
+            Fate::Fails { kept } => {
+                if kept && let Ok(done) = now(call) {
+                    note(&mut self.process.world.lock(), &done);
+                }
+                self.process.tick().await;
+                let called_full = self.lies(Lie::FailureCalledFull);
+                return Err(if called_full {
+                    StoreError::Full
+                } else {
+                    failed()
+                });
+            }
+        }
+        let done = now(call);
+        if let Ok(done) = &done {
+            note(&mut self.process.world.lock(), done);
+        }
+        self.process.tick().await;
         done
     }
 
-    async fn read<T>(&self, call: impl Future<Output = T> + Send) -> T {
-        self.alive().await;
+    async fn read<T: Send>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>> + Send,
+    ) -> Result<T, StoreError> {
+        self.held()?;
+        self.process.alive().await;
         call.await
+    }
+
+    fn held(&self) -> Result<(), StoreError> {
+        if self.refused && !self.lies(Lie::LockIgnored) {
+            return Err(StoreError::Held {
+                path: "memory".into(),
+                pid: "another".into(),
+            });
+        }
+        Ok(())
     }
 
     /// A lying store writes an intent with the next touch of its order.
     fn keep(&self, id: ClOrdId) {
-        let unkept = {
-            let mut world = self.world.lock();
-            let at = world.unkept.iter().position(|begin| begin.order.id == id);
-            at.map(|at| world.unkept.remove(at))
-        };
-        if let Some(begin) = unkept {
-            now(self.inner.begin(begin)).expect("memory");
+        let mut world = self.process.world.lock();
+        let at = world.unkept.iter().position(|begin| begin.order.id == id);
+        if let Some(at) = at {
+            let begin = world.unkept.remove(at);
+            now(self.inner.begin(begin.clone())).expect("memory");
+            world.shadow.begun(&begin);
         }
+    }
+
+    async fn begin_later(&self, begin: Begin) -> Result<Begun, StoreError> {
+        self.process.tick().await;
+        let order = begin.order.clone();
+        self.process.world.lock().unkept.push(begin);
+        Ok(Begun::Inserted(order))
     }
 }
 
 #[async_trait]
 impl Store for LifeStore {
     async fn begin(&self, begin: Begin) -> Result<Begun, StoreError> {
-        let lies = self.world.lock().lie == Some(Lie::BeginNotKept);
-        if lies && now(self.inner.order(begin.order.id))?.is_none() {
-            self.tick().await;
-            let order = begin.order.clone();
-            self.world.lock().unkept.push(begin);
-            return Ok(Begun::Inserted(order));
+        let mut given = begin.clone();
+        if self.lies(Lie::BeginNotKept) && now(self.inner.order(begin.order.id))?.is_none() {
+            return self.begin_later(begin).await;
         }
-        self.write(self.inner.begin(begin)).await
+        if self.lies(Lie::GateIgnored) {
+            given.entry = Entry::Exit;
+        }
+        if self.lies(Lie::DecisionMoved) {
+            let decided_at = &mut given.order.intent.decision.decided_at;
+            *decided_at = VenueTime::from_ms(decided_at.as_ms() + 1);
+        }
+        let (life, kept) = (self.process.life, given.clone());
+        let begun = self.write(self.inner.begin(given), |world, begun| match begun {
+            Begun::Inserted(row) => {
+                world.shadow.begun(&kept);
+                world.entered(life, row, &begin.entry);
+            }
+            Begun::Refused(_) => world.saw(Event::EntryRefused),
+            Begun::Exists(_) => {}
+        });
+        begun.await
     }
 
     async fn apply(
@@ -85,19 +187,49 @@ impl Store for LifeStore {
         durability: Durability,
     ) -> Result<OrderRecord, StoreError> {
         self.keep(change.id);
-        let (id, cause) = (change.id, change.cause);
-        let row = self.write(self.inner.apply(change, durability)).await;
-        if let Ok(row) = &row {
-            let (state, cum) = (row.state, row.cum_qty);
-            self.world
-                .lock()
-                .note(format_args!("{id} {state} {cum}: {}", cause.as_str()));
+        let (asked, mut given, mut durability) = (change.clone(), change, durability);
+        if self.lies(Lie::SyncNotKept) {
+            durability = Durability::Lazy;
         }
-        row
+        if self.lies(Lie::GateIgnored) {
+            given.unless_halted = false;
+        }
+        if self.lies(Lie::CancelForgotten) {
+            given.cancel_requested = false;
+        }
+        if self.lies(Lie::EvidenceForgotten) {
+            let evidence = |mark: &Mark| matches!(mark, Mark::Admitted | Mark::BytesKnown);
+            given.marks.retain(|(_, mark)| !evidence(mark));
+        }
+        let before = now(self.inner.order(given.id))?;
+        let unkept = self.lies(Lie::ChangeNotKept) && durability == Durability::Lazy;
+        let kept = given.clone();
+        let call = async {
+            match &before {
+                Some(row) if unkept => Ok(row.apply(&given, &given.fills)?),
+                _ => self.inner.apply(given, durability).await,
+            }
+        };
+        let row = self.write(call, |world, row| {
+            let broken = world.shadow.applied(&kept, durability, row);
+            world.breaks_if(broken);
+            world.changed(before.as_ref(), &asked, row);
+        });
+        let mut row = row.await?;
+        // What a lying store says, so that the engine believes it.
+        row.cancel_requested |= asked.cancel_requested;
+        Ok(row)
     }
 
     async fn order(&self, id: ClOrdId) -> Result<Option<OrderRecord>, StoreError> {
-        self.read(self.inner.order(id)).await
+        let mut row = self.read(self.inner.order(id)).await?;
+        if self.lies(Lie::TermsForgotten)
+            && let Some(row) = &mut row
+            && let Some(digest) = self.process.world.lock().asked_digest
+        {
+            row.digest = digest;
+        }
+        Ok(row)
     }
 
     async fn attempt(&self, id: ClOrdId, no: AttemptNo) -> Result<Option<Attempt>, StoreError> {
@@ -106,7 +238,11 @@ impl Store for LifeStore {
     }
 
     async fn unfinished(&self) -> Result<Vec<OrderRecord>, StoreError> {
-        self.read(self.inner.unfinished()).await
+        let mut rows = self.read(self.inner.unfinished()).await?;
+        if self.lies(Lie::UnfinishedHidden) {
+            rows.retain(|row| row.state.is_working());
+        }
+        Ok(rows)
     }
 
     async fn orders(&self, filter: &OrderFilter) -> Result<Vec<OrderRecord>, StoreError> {
@@ -139,17 +275,44 @@ impl Store for LifeStore {
         floor: u64,
         n: u32,
     ) -> Result<Range<u64>, StoreError> {
-        self.write(self.inner.reserve(scope, floor, n)).await
+        let forgets = self.lies(Lie::NoncesForgotten);
+        let call = async {
+            if forgets {
+                return Ok(floor..floor.saturating_add(u64::from(n)));
+            }
+            self.inner.reserve(scope, floor, n).await
+        };
+        let reserved = self.write(call, |world, _| {
+            if !forgets {
+                world.shadow.sync();
+            }
+            world.saw(Event::NonceReserved);
+        });
+        reserved.await
     }
 
     async fn bind(&self, alias: &Alias, account: &AccountId) -> Result<(), StoreError> {
-        self.write(self.inner.bind(alias, account)).await
+        self.write(self.inner.bind(alias, account), |world, ()| {
+            world.shadow.sync();
+        })
+        .await
     }
 
     async fn halt(&self, halt: &Halt) -> Result<(), StoreError> {
-        let done = self.write(self.inner.halt(halt)).await;
-        self.world.lock().note(format_args!("halt: {}", halt.text));
-        done
+        let unkept = self.lies(Lie::HaltNotKept);
+        let call = async {
+            if unkept {
+                return Ok(());
+            }
+            self.inner.halt(halt).await
+        };
+        self.write(call, |world, ()| {
+            if !unkept {
+                world.shadow.halted(halt);
+            }
+            world.declared(halt);
+        })
+        .await
     }
 
     async fn lift(
@@ -159,10 +322,19 @@ impl Store for LifeStore {
         reason: &str,
         at: VenueTime,
     ) -> Result<Vec<Halt>, StoreError> {
-        self.write(self.inner.lift(lift, who, reason, at)).await
+        self.write(self.inner.lift(lift, who, reason, at), |world, lifted| {
+            world.shadow.sync();
+            if !lifted.is_empty() {
+                world.saw(Event::HaltLifted);
+            }
+        })
+        .await
     }
 
     async fn halts(&self) -> Result<Vec<Halt>, StoreError> {
+        if self.lies(Lie::GateIgnored) {
+            return self.read(async { Ok(Vec::new()) }).await;
+        }
         self.read(self.inner.halts()).await
     }
 
@@ -171,11 +343,15 @@ impl Store for LifeStore {
     }
 
     async fn set_cursor(&self, alias: &Alias, at: VenueTime) -> Result<(), StoreError> {
-        self.read(self.inner.set_cursor(alias, at)).await
+        self.write(self.inner.set_cursor(alias, at), |world, ()| {
+            world.shadow.lazy();
+        })
+        .await
     }
 
     async fn lease(&self, scope: &str) -> Result<u64, StoreError> {
-        self.write(self.inner.lease(scope)).await
+        self.write(self.inner.lease(scope), |world, _| world.shadow.sync())
+            .await
     }
 
     async fn requests(&self) -> Result<Vec<Requested>, StoreError> {
@@ -183,7 +359,10 @@ impl Store for LifeStore {
     }
 
     async fn answer(&self, n: i64, answer: &Answer) -> Result<(), StoreError> {
-        self.write(self.inner.answer(n, answer)).await
+        self.write(self.inner.answer(n, answer), |world, ()| {
+            world.shadow.sync();
+        })
+        .await
     }
 
     async fn made_at(&self) -> Result<VenueTime, StoreError> {
@@ -191,6 +370,7 @@ impl Store for LifeStore {
     }
 
     async fn close(&self) -> Result<(), StoreError> {
-        self.read(self.inner.close()).await
+        self.write(self.inner.close(), |world, ()| world.shadow.sync())
+            .await
     }
 }

@@ -14,10 +14,13 @@ use surefill_core::{
     VenueProfile, VenueTime,
 };
 
-use super::camp::{FENCE, FenceKind};
-use super::host::Shared;
+use super::camp::{Camp, FENCE, FenceKind};
+use super::event::Event;
+use super::host::{Process, Shared};
+use super::lie::Lie;
 use super::script::At;
-use super::world::{Answer, Create, Message, turned};
+use super::wire::{Wire, whole, whole_px};
+use super::world::{Act, AmendMessage, Answer, Create, Message, World, turned};
 
 /// How long an answer is awaited.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -29,22 +32,22 @@ pub(super) fn account() -> AccountId {
 /// A configured venue.
 #[derive(Debug)]
 pub(super) struct SimConnect {
-    pub(super) world: Shared,
-    pub(super) life: u64,
+    pub(super) process: Process,
+    pub(super) camp: Camp,
     pub(super) profile: VenueProfile,
 }
 
 #[derive(Debug)]
 struct SimVenue {
     world: Shared,
-    life: u64,
+    process: Process,
     profile: VenueProfile,
     ctx: VenueCtx,
 }
 
 impl Connect for SimConnect {
     fn nonce_scope(&self) -> Option<NonceScope> {
-        None
+        self.camp.nonce_scope()
     }
 
     fn profile(&self) -> VenueProfile {
@@ -53,13 +56,11 @@ impl Connect for SimConnect {
 
     fn connect(self: Box<Self>, ctx: VenueCtx) -> Result<Arc<dyn Venue>, VenueError> {
         let Self {
-            world,
-            life,
-            profile,
+            process, profile, ..
         } = *self;
         Ok(Arc::new(SimVenue {
-            world,
-            life,
+            world: process.world.clone(),
+            process,
             profile,
             ctx,
         }))
@@ -73,41 +74,42 @@ fn ms(n: u64) -> Duration {
 impl SimVenue {
     /// One way; a process that died goes none.
     async fn travel(&self) {
-        self.alive().await;
+        self.process.alive().await;
         let way = {
             let mut world = self.world.lock();
             let count = world.next_send();
             1 + world.draw(6, count, 4)
         };
         tokio::time::sleep(ms(way)).await;
-        self.alive().await;
+        self.process.alive().await;
         self.world.lock().settle();
     }
 
-    async fn alive(&self) {
-        let lives = self.world.lock().lives(self.life);
-        if !lives {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    async fn tick(&self) {
-        let goes_on = self.world.lock().tick(self.life);
-        if !goes_on {
-            std::future::pending::<()>().await;
-        }
-    }
-
     fn up(&self) -> Result<(), VenueError> {
-        let world = self.world.lock();
-        if world.now() < world.down_until {
+        if self.is_down() {
             return Err(VenueError::Unreachable("down".into()));
         }
         Ok(())
     }
 
     fn is_down(&self) -> bool {
-        self.up().is_err()
+        self.world.lock().is_down()
+    }
+
+    /// The nonce of a signed request that is no create, which goes out also when the journal takes nothing.
+    async fn sign(&self, what: String) {
+        if self.profile.nonce_scope.is_none() {
+            return;
+        }
+        let Some(reading) = self.ctx.clock.read() else {
+            return;
+        };
+        let nonce = self.ctx.nonces.as_ref();
+        let Some(nonces) = nonce else { return };
+        let nonce = nonces.next_even_unjournaled(reading.now).await;
+        let (life, mut world) = (self.process.life, self.world.lock());
+        let journaled = !world.is_full() && !world.closed.contains(&life) && life == world.holder;
+        world.check_nonce(life, nonce, what.into_bytes(), journaled);
     }
 
     /// Waits for the answer to a send; `None` when patience ends first.
@@ -126,7 +128,7 @@ impl SimVenue {
                         .map_or(50, |at| at.saturating_sub(now).max(1))
                 };
                 tokio::time::sleep(ms(next.min(50))).await;
-                self.alive().await;
+                self.process.alive().await;
             }
         };
         let answer = tokio::time::timeout(PATIENCE, wait).await.ok();
@@ -136,15 +138,15 @@ impl SimVenue {
 
     async fn list<T>(
         &self,
-        read: impl Fn(&super::world::World) -> Vec<T> + Send,
+        read: impl Fn(&World) -> Vec<T> + Send,
     ) -> Result<Snapshot<T>, VenueError> {
         let begun = self.ctx.clock.begun();
         self.travel().await;
         self.up()?;
         let rows = {
             let mut world = self.world.lock();
-            if world.lists_fail > 0 {
-                world.lists_fail -= 1;
+            if world.faults.lists > 0 {
+                world.faults.lists -= 1;
                 return Err(VenueError::Unreachable("scripted".into()));
             }
             read(&world)
@@ -159,6 +161,93 @@ impl SimVenue {
     fn keys(order: &OrderRecord) -> Vec<Key> {
         let attempts = order.attempts.iter();
         attempts.flat_map(|attempt| attempt.keys.clone()).collect()
+    }
+
+    fn fence(&self, camp: Camp, from: VenueTime) -> Fence {
+        match camp.fence {
+            FenceKind::None => Fence::None,
+            FenceKind::Book | FenceKind::Documented | FenceKind::Assumed => {
+                Fence::Clock(from.after(ms(FENCE)))
+            }
+        }
+    }
+
+    /// The bytes of a create leave.
+    fn leave(&self, attempt: &Attempt, act: Option<At>) -> u64 {
+        let mut world = self.world.lock();
+        let send = world.next_send();
+        let wire = Wire::read(&attempt.wire);
+        let (key, no) = (&wire.key, attempt.no);
+        world.note(format_args!("send {send}: {key} attempt {no}, {act:?}"));
+        let at = world.now() + 1 + world.draw(7, send, 4);
+        let create = |act| {
+            Message::Gate(Create {
+                send,
+                wire: wire.clone(),
+                fence: attempt.fence,
+                act,
+            })
+        };
+        match act {
+            Some(At::Lost | At::Turned | At::NoConnection) => {}
+            Some(At::Late(late)) => world.post(at + late, create(Act::Takes)),
+            Some(At::Doubled(later)) => {
+                world.post(at, create(Act::Takes));
+                world.post(at + later, create(Act::Takes));
+            }
+            Some(At::Refused) => world.post(at, create(Act::Refuses)),
+            Some(At::RefusedDoubled(later)) => {
+                world.post(at, create(Act::Refuses));
+                world.post(at + later, create(Act::Takes));
+            }
+            Some(At::KeysRefused) => world.post(at, create(Act::RefusesKeys)),
+            Some(At::FillsAtOnce) => world.post(at, create(Act::Fills)),
+            Some(At::AnswerLost) | None => world.post(at, create(Act::Takes)),
+        }
+        send
+    }
+
+    /// The bytes of an amend leave.
+    fn post_amend(&self, send: u64, amend: &Amend, act: Option<At>) {
+        let mut world = self.world.lock();
+        world.note(format_args!("send {send}: amend of {}, {act:?}", amend.id));
+        let at = world.now() + 1 + world.draw(7, send, 4);
+        let message = |refused| {
+            Message::AmendGate(AmendMessage {
+                send,
+                key: amend.id.to_string().into(),
+                fence: self.fence(world.camp, amend.at),
+                qty: amend.order_qty.map(whole),
+                px: amend.price.map(whole_px),
+                refused,
+            })
+        };
+        let (takes, refuses) = (message(false), message(true));
+        match act {
+            Some(At::Lost | At::NoConnection) => {}
+            Some(At::Late(late)) => world.post(at + late, takes),
+            Some(At::Doubled(later)) => {
+                world.post(at, takes.clone());
+                world.post(at + later, takes);
+            }
+            Some(At::Refused) => world.post(at, refuses),
+            _ => world.post(at, takes),
+        }
+    }
+
+    fn revoke_now(&self, attempt: &Attempt) -> (u64, Option<At>) {
+        let mut world = self.world.lock();
+        let (key, no) = (attempt.keys[0].clone(), attempt.no);
+        if let Ok(id) = key.as_str().parse() {
+            world.check_revoke(self.process.life, id, no);
+        }
+        let act = world.faults.revoke.pop_front();
+        let send = world.next_send();
+        if act != Some(At::Lost) && !world.is_down() {
+            let at = world.now() + 2;
+            world.post(at, Message::Revoke { send, key, no });
+        }
+        (send, act)
     }
 }
 
@@ -209,28 +298,23 @@ impl Venue for SimVenue {
     }
 
     async fn facts(&self, _: &OrderIntent) -> Result<Facts, VenueError> {
-        self.alive().await;
+        self.process.alive().await;
         Ok(Facts::new(()))
     }
 
     fn prepare(
         &self,
         id: &ClOrdId,
-        _: &OrderIntent,
+        intent: &OrderIntent,
         ticket: &Ticket,
     ) -> Result<Attempt, PrepareError> {
         let camp = self.world.lock().camp;
         Ok(Attempt {
             no: ticket.no,
             format: "sim.create.1".into(),
-            wire: ticket.no.to_be_bytes().to_vec(),
+            wire: Wire::of(id, intent, ticket.no, ticket.nonce).to_bytes(),
             keys: vec![Key::from(id.to_string())],
-            fence: match camp.fence {
-                FenceKind::None => Fence::None,
-                FenceKind::Book | FenceKind::Documented | FenceKind::Assumed => {
-                    Fence::Clock(ticket.now.after(ms(FENCE)))
-                }
-            },
+            fence: self.fence(camp, ticket.now),
             replayable: camp.remembered,
             revocable: camp.revocable,
             rebuildable: true,
@@ -238,59 +322,37 @@ impl Venue for SimVenue {
     }
 
     async fn submit(&self, attempt: &Journaled<Attempt>, go: &Go) -> Submission {
-        self.alive().await;
+        self.process.alive().await;
         if let Err(why) = go.check() {
             return Submission::NotSent(NotSent::HeldBack(why));
         }
-        self.tick().await;
         if self.is_down() {
             return Submission::NotSent(NotSent::Connect("down".into()));
         }
-        let (send, act) = {
+        let act = {
             let mut world = self.world.lock();
-            let act = world.on_create.pop_front();
+            let act = world.faults.create.pop_front();
             if act == Some(At::NoConnection) {
                 return Submission::NotSent(NotSent::Connect("scripted".into()));
             }
-            world.check_send(attempt);
-            let send = world.next_send();
-            let (key, no) = (&attempt.keys[0], attempt.no);
-            world.note(format_args!(
-                "send {send}: {} attempt {no}, {act:?}",
-                key.as_str()
-            ));
-            let at = world.now() + 1 + world.draw(7, send, 4);
-            let create = |refused| {
-                Message::Gate(Create {
-                    send,
-                    key: key.clone(),
-                    no,
-                    fence: attempt.fence,
-                    refused,
-                    fills: act == Some(At::FillsAtOnce),
-                })
-            };
-            match act {
-                Some(At::Lost | At::Turned | At::NoConnection) => {}
-                Some(At::Late(late)) => world.post(at + late, create(false)),
-                Some(At::Doubled(later)) => {
-                    world.post(at, create(false));
-                    world.post(at + later, create(false));
-                }
-                Some(At::Refused) => world.post(at, create(true)),
-                Some(At::RefusedDoubled(later)) => {
-                    world.post(at, create(true));
-                    world.post(at + later, create(false));
-                }
-                Some(At::AnswerLost | At::FillsAtOnce) | None => world.post(at, create(false)),
-            }
-            (send, act)
+            world.check_send(self.process.life, attempt);
+            act
         };
-        self.tick().await;
+        // Between the last check and the first byte.
+        let before = self.world.lock().now();
+        self.process.tick().await;
+        if self.world.lock().now() > before {
+            self.world.lock().saw(Event::PausedInSend);
+        }
+        let send = self.leave(attempt, act);
+        if self.world.lock().lies(Lie::RevokedEarly) {
+            self.revoke_now(attempt);
+        }
+        self.process.tick().await;
         match act {
             Some(At::Lost | At::AnswerLost | At::Late(_)) => {
                 tokio::time::sleep(PATIENCE).await;
-                self.alive().await;
+                self.process.alive().await;
                 Submission::Unknown(UnknownCause::new("timed out"))
             }
             Some(At::Turned) => {
@@ -313,8 +375,8 @@ impl Venue for SimVenue {
         for list in 0..3 {
             self.travel().await;
             let mut world = self.world.lock();
-            if world.looks_fail > 0 || world.now() < world.down_until {
-                world.looks_fail = world.looks_fail.saturating_sub(1);
+            if world.faults.looks > 0 || world.is_down() {
+                world.faults.looks = world.faults.looks.saturating_sub(1);
                 return Lookup::Inconclusive(UnknownCause::new("scripted"));
             }
             let rows = match list {
@@ -335,18 +397,8 @@ impl Venue for SimVenue {
     }
 
     async fn revoke(&self, attempt: &Journaled<Attempt>) -> Revocation {
-        self.tick().await;
-        let (send, act) = {
-            let mut world = self.world.lock();
-            let act = world.on_revoke.pop_front();
-            let send = world.next_send();
-            if act != Some(At::Lost) && world.now() >= world.down_until {
-                let at = world.now() + 2;
-                let (key, no) = (attempt.keys[0].clone(), attempt.no);
-                world.post(at, Message::Revoke { send, key, no });
-            }
-            (send, act)
-        };
+        self.process.tick().await;
+        let (send, act) = self.revoke_now(attempt);
         let answer = self.answer(send).await;
         match answer {
             Some(Answer::Revoked(free)) if act.is_none() => {
@@ -361,15 +413,20 @@ impl Venue for SimVenue {
     }
 
     async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
-        self.tick().await;
+        self.process.tick().await;
+        self.sign(format!("cancel {} {}", order.id, order.version))
+            .await;
         let (send, act) = {
             let mut world = self.world.lock();
-            let act = world.on_cancel.pop_front();
+            let act = world.faults.cancel.pop_front();
             let send = world.next_send();
-            if act != Some(At::Lost) && world.now() >= world.down_until {
-                let at = world.now() + 2;
-                let keys = Self::keys(order);
-                world.post(at, Message::Cancel { send, keys });
+            let keys = Self::keys(order);
+            if !world.lies(Lie::CancelNotSent) {
+                *world.watched.cancels.entry(order.id).or_default() += 1;
+                if act != Some(At::Lost) && !world.is_down() {
+                    let at = world.now() + 2;
+                    world.post(at, Message::Cancel { send, keys });
+                }
             }
             (send, act)
         };
@@ -397,12 +454,40 @@ impl Venue for SimVenue {
         Err(VenueError::Unsupported("cancel-all"))
     }
 
-    async fn amend(&self, _: &Journaled<Amend>, _: &Go) -> AmendOutcome {
-        AmendOutcome::Unsupported
+    async fn amend(&self, amend: &Journaled<Amend>, go: &Go) -> AmendOutcome {
+        self.process.alive().await;
+        self.sign(format!("amend {} {}", amend.id, amend.at.as_ms()))
+            .await;
+        if let Err(why) = go.check() {
+            return AmendOutcome::NotSent(NotSent::HeldBack(why));
+        }
+        let (send, act) = {
+            let mut world = self.world.lock();
+            let act = world.faults.amend.pop_front();
+            if act == Some(At::NoConnection) || world.is_down() {
+                return AmendOutcome::NotSent(NotSent::Connect("scripted".into()));
+            }
+            world.check_amend(self.process.life, amend);
+            (world.next_send(), act)
+        };
+        self.process.tick().await;
+        self.post_amend(send, amend, act);
+        self.process.tick().await;
+        match act {
+            Some(At::Lost | At::AnswerLost | At::Late(_)) => {
+                tokio::time::sleep(PATIENCE).await;
+                self.process.alive().await;
+                AmendOutcome::Unknown(UnknownCause::new("timed out"))
+            }
+            _ => match self.answer(send).await {
+                Some(Answer::Amended(answer)) => answer,
+                _ => AmendOutcome::Unknown(UnknownCause::new("timed out")),
+            },
+        }
     }
 
     async fn open_orders(&self, _: Option<&Symbol>) -> Result<Snapshot<ExecReport>, VenueError> {
-        self.list(super::world::World::list_open).await
+        self.list(World::list_open).await
     }
 
     async fn closed_since(
@@ -410,7 +495,7 @@ impl Venue for SimVenue {
         _: Option<&Symbol>,
         _: VenueTime,
     ) -> Result<Snapshot<ExecReport>, VenueError> {
-        self.list(super::world::World::list_closed).await
+        self.list(World::list_closed).await
     }
 
     async fn fills_since(
@@ -450,7 +535,7 @@ impl Venue for SimVenue {
             return Err(VenueError::Unsupported("a stream"));
         }
         let (send, events) = tokio::sync::mpsc::unbounded_channel();
-        world.stream = Some(send);
+        world.streams.insert(self.process.life, send);
         let next = |mut events: tokio::sync::mpsc::UnboundedReceiver<VenueEvent>| async move {
             let event = events.recv().await?;
             Some((event, events))
@@ -466,7 +551,10 @@ impl Venue for SimVenue {
         let mark = self.ctx.clock.mark();
         self.travel().await;
         self.up()?;
-        let now = VenueTime::from_ms(self.world.lock().now());
+        let now = {
+            let world = self.world.lock();
+            VenueTime::from_ms(world.now() - world.time_behind)
+        };
         self.travel().await;
         self.ctx.clock.observe(mark, now);
         Ok(now)

@@ -1,55 +1,62 @@
-//! The venue's truth: a gate, a way, a book, lists that lag; and what the simulation notes while it runs.
+//! Everything outside of the process: time, what is on its way, what befalls whom; and the watch over it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use futures_util::FutureExt;
 use surefill_core::{
-    Attempt, Begin, ClOrdId, DuplicateOf, ExecReport, Fence, Fill, Halt, Handle, Key, MemoryStore,
-    OrdStatus, OrderId, OrderRecord, Qty, Reason, Reject, SeenTerms, Settlement, Store, Submission,
-    VenueEvent, VenueTime,
+    AmendOutcome, Begin, ClOrdId, ExecReport, Fence, Key, MemoryStore, Qty, Reason, Submission,
+    TermsDigest, VenueEvent, VenueTime,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use super::camp::{Camp, DRAIN, DRAIN_MORE, FenceKind, LAG, Lie};
+use super::book::{Gate, Held};
+use super::camp::Camp;
+use super::event::Event;
+use super::lie::Lie;
+use super::promise::Watched;
 use super::script::At;
+use super::shadow::Shadow;
+use super::wire::Wire;
 
 /// The venue's time when a schedule begins.
 pub(super) const BASE_MS: u64 = 1_796_040_000_000;
-
-/// An order at the venue.
-#[derive(Clone, Debug)]
-pub(super) struct Held {
-    pub(super) key: Key,
-    /// Which send made it.
-    pub(super) send: u64,
-    pub(super) order_id: OrderId,
-    pub(super) status: OrdStatus,
-    qty: u32,
-    pub(super) cum: u32,
-    /// Fills, and from when on lists show them.
-    pub(super) fills: Vec<(Fill, u64)>,
-    opened: u64,
-    shown_open: u64,
-    hidden_open: u64,
-    shown_closed: u64,
-}
 
 /// A create on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Create {
     pub(super) send: u64,
-    pub(super) key: Key,
-    pub(super) no: u32,
+    pub(super) wire: Wire,
     pub(super) fence: Fence,
+    pub(super) act: Act,
+}
+
+/// What the venue does with a request that reaches it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    Takes,
+    Fills,
+    Refuses,
+    RefusesKeys,
+}
+
+/// An amend on its way.
+#[derive(Clone, Debug)]
+pub(super) struct AmendMessage {
+    pub(super) send: u64,
+    pub(super) key: Key,
+    pub(super) fence: Fence,
+    pub(super) qty: Option<u32>,
+    pub(super) px: Option<u32>,
     pub(super) refused: bool,
-    pub(super) fills: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Message {
     Gate(Create),
     Book(Create),
+    AmendGate(AmendMessage),
+    AmendBook(AmendMessage),
     Cancel { send: u64, keys: Vec<Key> },
     Revoke { send: u64, key: Key, no: u32 },
 }
@@ -58,14 +65,46 @@ pub(super) enum Message {
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
     Created(Submission),
+    Amended(AmendOutcome),
     Canceled(Option<ExecReport>),
     Revoked(bool),
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Gate {
-    passed: bool,
-    revoked: bool,
+/// What is to go wrong.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    pub(super) create: VecDeque<At>,
+    pub(super) amend: VecDeque<At>,
+    pub(super) cancel: VecDeque<At>,
+    pub(super) revoke: VecDeque<At>,
+    pub(super) looks: u32,
+    pub(super) lists: u32,
+    pub(super) down_until: u64,
+    pub(super) mute: u32,
+    pub(super) twice: bool,
+    pub(super) swap: bool,
+    pub(super) full_until: u64,
+    /// After so many more writes one fails, kept all the same or not.
+    pub(super) commit: Option<(u32, bool)>,
+    /// After so many more writes and sends it befalls the process.
+    pub(super) armed: Option<(u32, Blow)>,
+}
+
+/// What befalls a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blow {
+    Dies,
+    Stands(u64),
+    TakenOver(u64),
+}
+
+/// Whether a process goes on now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Goes,
+    /// For so many milliseconds.
+    Stands(u64),
+    Gone,
 }
 
 /// Everything outside of the process, and the watch over it.
@@ -78,33 +117,47 @@ pub(super) struct World {
     queue: BTreeMap<(u64, u64), Message>,
     count: u64,
     pub(super) orders: Vec<Held>,
-    gates: BTreeMap<(Key, u32), Gate>,
+    pub(super) gates: BTreeMap<(Key, u32), Gate>,
     pub(super) answers: BTreeMap<u64, Answer>,
-    pub(super) on_create: VecDeque<At>,
-    pub(super) on_cancel: VecDeque<At>,
-    pub(super) on_revoke: VecDeque<At>,
-    pub(super) looks_fail: u32,
-    pub(super) lists_fail: u32,
-    pub(super) down_until: u64,
-    pub(super) stream: Option<UnboundedSender<VenueEvent>>,
-    pub(super) mute: u32,
-    pub(super) twice: bool,
-    /// Which life of the process is the present one.
+    pub(super) faults: Faults,
+    /// The venue tells its time so much too early, ms.
+    pub(super) time_behind: u64,
+    pub(super) streams: BTreeMap<u64, UnboundedSender<VenueEvent>>,
+    /// An event of the stream that comes after the next one.
+    pub(super) held_back: Option<ExecReport>,
+    /// The newest process.
     pub(super) life: u64,
-    /// After so many more writes and sends it dies.
-    pub(super) armed: Option<u32>,
+    /// The process whose writes the store takes.
+    pub(super) holder: u64,
+    pub(super) alive: BTreeSet<u64>,
+    paused: BTreeMap<u64, u64>,
+    /// Whoever holds the journal died, or may not go on.
     pub(super) died: bool,
+    /// Another process is to take the holder's place.
+    pub(super) succeeded: bool,
+    /// Processes whose journal is closed by a failed commit.
+    pub(super) closed: BTreeSet<u64>,
+    /// Orders that worked, as the journal says, when the newest process started.
+    pub(super) worked: BTreeSet<ClOrdId>,
+    /// Processes that have recovered.
+    pub(super) recovered: BTreeSet<u64>,
     pub(super) store: MemoryStore,
+    pub(super) shadow: Shadow,
     /// What a lying store has not written yet.
     pub(super) unkept: Vec<Begin>,
-    /// Halts that only a person lifts, as they stood at the last look.
-    pub(super) seen_halts: Vec<Halt>,
+    pub(super) watched: Watched,
+    /// The terms that were asked for last, for a store that lies about them.
+    pub(super) asked_digest: Option<TermsDigest>,
+    /// Faults have stopped.
+    pub(super) quiet: bool,
+    pub(super) events: BTreeSet<Event>,
     pub(super) broken: Option<String>,
     pub(super) log: Vec<String>,
 }
 
 impl World {
     pub(super) fn new(camp: Camp, lie: Option<Lie>, seed: u64) -> Self {
+        let made_at = VenueTime::from_ms(BASE_MS);
         Self {
             camp: camp.truth(lie),
             lie,
@@ -115,21 +168,26 @@ impl World {
             orders: Vec::new(),
             gates: BTreeMap::new(),
             answers: BTreeMap::new(),
-            on_create: VecDeque::new(),
-            on_cancel: VecDeque::new(),
-            on_revoke: VecDeque::new(),
-            looks_fail: 0,
-            lists_fail: 0,
-            down_until: 0,
-            stream: None,
-            mute: 0,
-            twice: false,
+            faults: Faults::default(),
+            time_behind: 0,
+            streams: BTreeMap::new(),
+            held_back: None,
             life: 0,
-            armed: None,
+            holder: 0,
+            alive: BTreeSet::new(),
+            paused: BTreeMap::new(),
             died: false,
-            store: MemoryStore::new(VenueTime::from_ms(BASE_MS)),
+            succeeded: false,
+            closed: BTreeSet::new(),
+            worked: BTreeSet::new(),
+            recovered: BTreeSet::new(),
+            store: MemoryStore::new(made_at),
+            shadow: Shadow::new(made_at),
             unkept: Vec::new(),
-            seen_halts: Vec::new(),
+            watched: Watched::default(),
+            asked_digest: None,
+            quiet: false,
+            events: BTreeSet::new(),
             broken: None,
             log: Vec::new(),
         }
@@ -144,33 +202,99 @@ impl World {
         self.log.push(format!("{at:>6} {what}"));
     }
 
+    pub(super) fn saw(&mut self, event: Event) {
+        self.events.insert(event);
+    }
+
+    pub(super) fn lies(&self, lie: Lie) -> bool {
+        self.lie == Some(lie)
+    }
+
     /// The first promise that breaks is kept.
     pub(super) fn breaks(&mut self, what: String) {
         self.note(format_args!("BROKEN: {what}"));
         self.broken.get_or_insert(what);
     }
 
-    /// Whether that life goes on.
-    pub(super) const fn lives(&self, life: u64) -> bool {
-        self.life == life && !self.died
+    pub(super) fn breaks_if(&mut self, what: Option<String>) {
+        if let Some(what) = what {
+            self.breaks(what);
+        }
     }
 
-    /// One more write or send; the process may die of it. Says whether it goes on.
-    pub(super) fn tick(&mut self, life: u64) -> bool {
-        if !self.lives(life) {
-            return false;
+    /// A process starts on the journal. One that holds it is the only one whose writes it takes.
+    pub(super) fn begin_life(&mut self, holds: bool) -> u64 {
+        self.life += 1;
+        self.alive.insert(self.life);
+        if holds {
+            self.holder = self.life;
+            self.died = false;
+            self.succeeded = false;
+            self.faults.armed = None;
+            self.unkept.clear();
+            let ids = self.shadow.ids().into_iter();
+            let works = |id: &ClOrdId| {
+                self.shadow
+                    .row(*id)
+                    .is_some_and(|row| row.state.is_working())
+            };
+            self.worked = ids.filter(works).collect();
         }
-        match &mut self.armed {
-            Some(0) => {
-                self.died = true;
-                false
-            }
-            Some(left) => {
+        self.life
+    }
+
+    /// Only the process that holds the journal is left.
+    pub(super) fn end_the_past(&mut self) {
+        let holder = self.holder;
+        self.alive.retain(|life| *life == holder);
+        self.streams.retain(|life, _| *life == holder);
+        self.paused.clear();
+    }
+
+    /// Whoever holds the journal is gone.
+    pub(super) fn kill(&mut self) {
+        self.alive.remove(&self.holder);
+        self.streams.remove(&self.holder);
+        self.died = true;
+    }
+
+    pub(super) fn turn(&self, life: u64) -> Turn {
+        // Nothing goes on once a promise is broken.
+        if !self.alive.contains(&life) || self.broken.is_some() {
+            return Turn::Gone;
+        }
+        let until = self.paused.get(&life).copied().unwrap_or(0);
+        match until.saturating_sub(self.now()) {
+            0 => Turn::Goes,
+            left => Turn::Stands(left),
+        }
+    }
+
+    /// One more write or send of a process; something may befall it.
+    pub(super) fn tick(&mut self, life: u64) {
+        if life != self.holder || !self.alive.contains(&life) {
+            return;
+        }
+        let blow = match &mut self.faults.armed {
+            Some((0, blow)) => *blow,
+            Some((left, _)) => {
                 *left -= 1;
-                true
+                return;
             }
-            None => true,
-        }
+            None => return,
+        };
+        self.faults.armed = None;
+        let until = match blow {
+            Blow::Dies => return self.kill(),
+            Blow::Stands(ms) => self.now() + ms,
+            Blow::TakenOver(ms) => {
+                self.succeeded = true;
+                self.now() + ms
+            }
+        };
+        self.note(format_args!("process {life} stands still"));
+        self.saw(Event::Paused);
+        self.paused.insert(life, until);
     }
 
     /// A number below `below`, the same in every run: by the seed and what it is for.
@@ -212,316 +336,18 @@ impl World {
         }
     }
 
-    fn arrive(&mut self, at: u64, message: Message) {
-        match message {
-            Message::Gate(create) => self.gate(at, create),
-            Message::Book(create) => {
-                let answer = self.book(at, &create);
-                self.answer(create.send, Answer::Created(answer));
-            }
-            Message::Cancel { send, keys } => {
-                // Of two orders under one id a request ends one.
-                let open = self.open_under(&keys).first().copied();
-                if let Some(index) = open {
-                    self.end(index, at, OrdStatus::Canceled);
-                }
-                let report = open.map(|index| self.truth(index));
-                self.answer(send, Answer::Canceled(report));
-            }
-            Message::Revoke { send, key, no } => {
-                let gate = self.gates.entry((key, no)).or_default();
-                let free = !gate.passed && !gate.revoked;
-                gate.revoked = true;
-                self.answer(send, Answer::Revoked(free));
-            }
-        }
+    pub(super) fn is_down(&self) -> bool {
+        self.now() < self.faults.down_until
     }
 
-    fn answer(&mut self, send: u64, answer: Answer) {
-        self.note(format_args!("venue: send {send} {answer:?}"));
-        // Of two copies the first is answered.
-        self.answers.entry(send).or_insert(answer);
+    pub(super) fn is_full(&self) -> bool {
+        self.now() < self.faults.full_until
     }
 
-    fn gate(&mut self, at: u64, create: Create) {
-        if let Fence::Clock(fence) = create.fence
-            && at >= fence.as_ms()
-        {
-            let turned = turned("expired");
-            return self.answer(create.send, Answer::Created(turned));
-        }
-        let remembered = self.camp.remembered && self.lie != Some(Lie::BytesForgotten);
-        let revocable = self.camp.revocable;
-        let gate = self
-            .gates
-            .entry((create.key.clone(), create.no))
-            .or_default();
-        if (remembered && gate.passed) || (revocable && gate.revoked) {
-            let known = Submission::Duplicate(DuplicateOf::Bytes);
-            return self.answer(create.send, Answer::Created(known));
-        }
-        gate.passed = true;
-        let drawn = self.draw(1, create.send, 1_000);
-        let drain = match self.camp.fence {
-            FenceKind::None | FenceKind::Book => 0,
-            _ if self.lie == Some(Lie::LongerDrain) => drawn * 6,
-            FenceKind::Documented => drawn * DRAIN / 1_000,
-            FenceKind::Assumed => drawn * (DRAIN + DRAIN_MORE) / 1_000,
-        };
-        self.post(at + drain, Message::Book(create));
-    }
-
-    fn book(&mut self, at: u64, create: &Create) -> Submission {
-        use super::camp::Ids;
-        if create.refused {
-            return Submission::Rejected(Reject {
-                reason: Reason::new("7", "not enough of it"),
-                halts_account: false,
-            });
-        }
-        let same = |held: &&Held| held.key == create.key;
-        let open = |held: &&Held| held.status == OrdStatus::Open;
-        let known = self.orders.iter().position(|held| held.key == create.key);
-        match (self.camp.ids, known) {
-            (Ids::Forever | Ids::Within, Some(_)) => {
-                return Submission::Duplicate(DuplicateOf::Id);
-            }
-            (Ids::WhileOpen, Some(_))
-                if self.orders.iter().filter(same).any(|held| open(&held)) =>
-            {
-                return Submission::Duplicate(DuplicateOf::Id);
-            }
-            (Ids::Existing, Some(index)) => return Submission::Acked(self.truth(index)),
-            _ => {}
-        }
-        let index = self.orders.len();
-        let which = u64::try_from(index).unwrap_or(0);
-        self.orders.push(Held {
-            key: create.key.clone(),
-            send: create.send,
-            order_id: format!("o{index}").into(),
-            status: OrdStatus::Open,
-            qty: 3,
-            cum: 0,
-            fills: Vec::new(),
-            opened: at,
-            shown_open: at + self.draw(2, which, LAG),
-            hidden_open: u64::MAX,
-            shown_closed: u64::MAX,
-        });
-        self.note(format_args!(
-            "venue: order o{index} of send {}",
-            create.send
-        ));
-        if create.fills {
-            self.fill(index, 3, at);
-        } else {
-            self.tell(index);
-        }
-        Submission::Acked(self.truth(index))
-    }
-
-    /// The open orders under these keys.
-    pub(super) fn open_under(&self, keys: &[Key]) -> Vec<usize> {
-        let held = self.orders.iter().enumerate();
-        held.filter(|(_, held)| keys.contains(&held.key) && held.status == OrdStatus::Open)
-            .map(|(index, _)| index)
-            .collect()
-    }
-
-    /// Executes so much of an open order, or what is left of it.
-    pub(super) fn fill(&mut self, index: usize, qty: u32, at: u64) {
-        let count = self.next_send();
-        let shown = at + self.draw(3, count, LAG);
-        let held = &mut self.orders[index];
-        let qty = qty.min(held.qty - held.cum);
-        let fill = Fill {
-            symbol: "S".into(),
-            order_id: held.order_id.clone(),
-            exec_id: format!("x{count}").into(),
-            last_qty: quantity(qty),
-            last_px: "100".parse().expect("a price"),
-            fee: surefill_core::Money::ZERO,
-            fee_currency: "USD".into(),
-            transact_time: VenueTime::from_ms(at),
-            settlement: Settlement::Final,
-        };
-        held.cum += qty;
-        held.fills.push((fill, shown));
-        let id = held.order_id.clone();
-        self.note(format_args!("venue: {id} fills {qty}"));
-        if self.orders[index].cum == self.orders[index].qty {
-            self.end(index, at, OrdStatus::Filled);
-        } else {
-            self.tell(index);
-        }
-    }
-
-    pub(super) fn end(&mut self, index: usize, at: u64, status: OrdStatus) {
-        let which = u64::try_from(index).unwrap_or(0);
-        let (hidden, shown) = (self.draw(4, which, LAG), self.draw(5, which, LAG));
-        let held = &mut self.orders[index];
-        held.status = status;
-        held.hidden_open = at + hidden;
-        held.shown_closed = at + shown;
-        let id = held.order_id.clone();
-        self.note(format_args!("venue: {id} ends, {status:?}"));
-        self.tell(index);
-    }
-
-    /// What the stream says of an order.
-    fn tell(&mut self, index: usize) {
-        if self.mute > 0 {
-            self.mute -= 1;
-            return;
-        }
-        let report = self.truth(index);
-        let times = 1 + u32::from(std::mem::take(&mut self.twice));
-        if let Some(stream) = &self.stream {
-            for _ in 0..times {
-                // A process that is gone hears nothing.
-                drop(stream.send(VenueEvent::Report(report.clone())));
-            }
-        }
-    }
-
-    fn report(held: &Held, status: OrdStatus, cum: Option<u32>, fills: Vec<Fill>) -> ExecReport {
-        ExecReport {
-            handle: Handle {
-                key: Some(held.key.clone()),
-                order_id: Some(held.order_id.clone()),
-            },
-            status,
-            cum_qty: cum.map(quantity),
-            avg_px: None,
-            reason: None,
-            fills,
-            seen: SeenTerms {
-                order_qty: (status != OrdStatus::NotShown).then(|| quantity(held.qty)),
-                ..SeenTerms::default()
-            },
-            transact_time: Some(VenueTime::from_ms(held.opened)),
-        }
-    }
-
-    fn truth(&self, index: usize) -> ExecReport {
-        let held = &self.orders[index];
-        let fills = held.fills.iter().map(|(fill, _)| fill.clone()).collect();
-        Self::report(held, held.status, Some(held.cum), fills)
-    }
-
-    /// What the list of open orders shows now.
-    pub(super) fn list_open(&self) -> Vec<ExecReport> {
-        let now = self.now();
-        let shown = |held: &&Held| held.shown_open <= now && now < held.hidden_open;
-        let report = |held: &Held| {
-            let fills = visible(held, now);
-            let cum = held.fills.iter().filter(|(_, at)| *at <= now);
-            let cum = cum.fold(Qty::ZERO, |sum, (fill, _)| {
-                sum.checked_add(fill.last_qty).expect("a sum")
-            });
-            let mut report = Self::report(held, OrdStatus::Open, None, fills);
-            report.cum_qty = Some(cum);
-            report
-        };
-        self.orders.iter().filter(shown).map(report).collect()
-    }
-
-    /// What the list of closed orders shows now: the end may show before the fills.
-    pub(super) fn list_closed(&self) -> Vec<ExecReport> {
-        let now = self.now();
-        let shown = self.orders.iter().filter(|held| held.shown_closed <= now);
-        shown
-            .map(|held| Self::report(held, held.status, Some(held.cum), visible(held, now)))
-            .collect()
-    }
-
-    /// What the list of fills shows now, one report per order.
-    pub(super) fn list_fills(&self) -> Vec<ExecReport> {
-        let now = self.now();
-        let reports = self
-            .orders
-            .iter()
-            .map(|held| Self::report(held, OrdStatus::NotShown, None, visible(held, now)));
-        reports.filter(|report| !report.fills.is_empty()).collect()
-    }
-
-    /// What is looked at when a create is about to leave.
-    pub(super) fn check_send(&mut self, attempt: &Attempt) {
-        let Some(row) = self.row_of(&attempt.keys[0]) else {
-            return;
-        };
-        if row.state.is_terminal() {
-            self.breaks(format!("{} is sent although it is {}", row.id, row.state));
-        }
-        let halts = now(self.store.halts()).unwrap_or_default();
-        let old = |halt: &&Halt| {
-            let known = halts
-                .iter()
-                .any(|other| other.scope == halt.scope && other.cause == halt.cause);
-            known && halt.scope.covers(row.alias(), &row.account, row.symbol())
-        };
-        let halted = self.seen_halts.iter().find(old).cloned();
-        if let Some(halt) = halted
-            && !row.intent.reduce_only
-            && !row.land
-        {
-            self.breaks(format!(
-                "P4: {} is sent under a halt: {}",
-                row.id, halt.text
-            ));
-        }
-    }
-
-    fn row_of(&self, key: &Key) -> Option<OrderRecord> {
-        let id: ClOrdId = key.as_str().parse().ok()?;
+    pub(super) fn row(&self, id: ClOrdId) -> Option<surefill_core::OrderRecord> {
+        use surefill_core::Store as _;
         now(self.store.order(id)).ok().flatten()
     }
-
-    /// What holds after each step.
-    pub(super) fn check(&mut self) {
-        self.settle();
-        if self.died {
-            return;
-        }
-        let halts = now(self.store.halts()).unwrap_or_default();
-        self.seen_halts = halts
-            .into_iter()
-            .filter(|halt| halt.cause.needs_person())
-            .collect();
-        for index in 0..self.orders.len() {
-            let held = self.orders[index].clone();
-            let same: Vec<&Held> = self
-                .orders
-                .iter()
-                .filter(|other| other.key == held.key)
-                .collect();
-            let several = same.len() > 1;
-            let sends = same.iter().any(|other| other.send != held.send);
-            let doubled = several && !sends && !self.camp.copies_meet();
-            if several && !doubled {
-                let count = same.len();
-                self.breaks(format!("P1: {count} orders for {}", held.key.as_str()));
-                return;
-            }
-            if held.status == OrdStatus::Open
-                && !several
-                && let Some(row) = self.row_of(&held.key)
-                && !row.unfinished()
-            {
-                self.breaks(format!(
-                    "{} lives as {} and its row is {}, not watched",
-                    row.id, held.order_id, row.state
-                ));
-                return;
-            }
-        }
-    }
-}
-
-fn visible(held: &Held, now: u64) -> Vec<Fill> {
-    let shown = held.fills.iter().filter(|(_, at)| *at <= now);
-    shown.map(|(fill, _)| fill.clone()).collect()
 }
 
 pub(super) fn turned(why: &str) -> Submission {

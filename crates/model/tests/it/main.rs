@@ -9,4 +9,6 @@
 
 mod camps;
 mod guards;
+mod lies;
+mod scripts;
 mod seeds;

@@ -154,6 +154,10 @@ impl Driver {
     }
 
     pub(super) async fn revoke(&mut self, no: AttemptNo) -> Result<Seen, LetGo> {
+        // That it was asked was durable once: since then another order's commit may have closed the journal.
+        if self.shared.journal.is_closed() {
+            return Err(self.closed(&StoreError::Closed));
+        }
         let attempt = match self.shared.journal.attempt(self.row.id, no).await {
             Ok(attempt) => attempt,
             Err(error) => return self.unread(&error),
