@@ -275,3 +275,31 @@ async fn the_market_is_described() {
     let both = sim.info(json!({ "type": "metaAndAssetCtxs" })).await;
     assert_eq!(len(&both[0]["universe"]), len(&both[1]));
 }
+
+/// The lists show an order for a while as it was; afterwards, and always to the control port, it is as it is.
+#[tokio::test]
+async fn lists_are_behind_for_as_long_as_they_are_told() {
+    let sim = Sim::start().await;
+    sim.place(resting(1)).await;
+    let before = (sim.lookup(cloid(1)).await, sim.ask("openOrders").await);
+    sim.set("/stale", json!({ "cl_ord_id": cloid(1), "ms": 1_000_000 }))
+        .await;
+    sim.set("/fill", json!({ "cl_ord_id": cloid(1), "qty": "0.02" }))
+        .await;
+    assert_eq!(sim.held(&cloid(1)).await[0]["status"], "filled");
+    let shown = (sim.lookup(cloid(1)).await, sim.ask("openOrders").await);
+    assert_eq!(shown, before);
+    assert_eq!(sim.ask("userFills").await, json!([]));
+    let history = sim.ask("historicalOrders").await;
+    let words: Vec<&Value> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["status"])
+        .collect();
+    assert_eq!(words, ["open"]);
+    sim.set("/clock", json!({ "advance_ms": 1_000_001 })).await;
+    assert_eq!(sim.lookup(cloid(1)).await["order"]["status"], "filled");
+    assert_eq!(sim.ask("openOrders").await, json!([]));
+    assert_eq!(len(&sim.ask("userFills").await), 1);
+}
