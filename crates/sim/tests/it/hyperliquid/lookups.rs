@@ -227,6 +227,15 @@ async fn the_control_port_hides_orders_and_delays_the_index() {
     ] {
         assert_eq!(len(&sim.ask(list).await), 1, "{list}");
     }
+    // For no time at all it is shown again.
+    for (ms, status) in [(1_000, "unknownOid"), (0, "order")] {
+        sim.set(
+            "/hide",
+            json!({ "cl_ord_id": digits, "ms": ms, "from": ["open", "closed"] }),
+        )
+        .await;
+        assert_eq!(sim.lookup(&*id).await["status"], status);
+    }
     // The index of client ids is behind; numbers and lists are not.
     sim.set("/venue", json!({ "lookup_lag_ms": 500 })).await;
     let oid = sim.place(resting(2)).await["resting"]["oid"].clone();
