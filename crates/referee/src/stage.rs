@@ -148,6 +148,11 @@ impl<V: Simulated> Stage<V> {
         self.post("/hide", body).await;
     }
 
+    /// Lets every list show the order again.
+    pub async fn show(&self, id: ClOrdId) {
+        self.hide(id, &LISTS, 0).await;
+    }
+
     /// Lets the lists show the order for so long as it is now.
     pub async fn stale(&self, id: ClOrdId, ms: u64) {
         let body = json!({"cl_ord_id": id.to_string(), "ms": ms});

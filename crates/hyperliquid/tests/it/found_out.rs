@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use surefill_core::Scope;
-use surefill_referee::{Bot, Fate, judge_within, settled};
+use surefill_referee::{BOUND, Bot, Fate, judge_within, settled};
 
 use crate::liar::{Liar, Lie};
 use crate::stage::{ALIAS, Stage, id_of};
@@ -14,8 +14,8 @@ use crate::stage::{ALIAS, Stage, id_of};
 const SHORT: Duration = Duration::from_secs(2);
 
 /// What the referee said when it ended the test.
-async fn outcry(stage: &Stage, bot: Bot) -> String {
-    let judged = AssertUnwindSafe(judge_within(stage, bot, SHORT)).catch_unwind();
+async fn outcry(stage: &Stage, bot: Bot, bound: Duration) -> String {
+    let judged = AssertUnwindSafe(judge_within(stage, bot, bound)).catch_unwind();
     let said = judged.await.expect_err("the referee believes it");
     let text = said.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| said.downcast_ref::<&str>().copied());
@@ -34,7 +34,7 @@ async fn two_orders_for_a_decision() {
     stage.fault("create", "reset_after", 0).await;
     bot.begin(stage.intent("first", Fate::Rests).await);
     stage.placed(2).await;
-    let text = outcry(&stage, bot).await;
+    let text = outcry(&stage, bot, BOUND).await;
     assert!(text.contains("two orders for"), "{text}");
 }
 
@@ -45,7 +45,7 @@ async fn a_state_that_is_not_the_venues() {
     stage.fault("create", "reset_after", 0).await;
     let order = bot.order(stage.intent("first", Fate::Rests).await).await;
     settled(&order).await;
-    let text = outcry(&stage, bot).await;
+    let text = outcry(&stage, bot, SHORT).await;
     assert!(text.contains("the venue"), "{text}");
 }
 
@@ -59,7 +59,7 @@ async fn an_end_that_never_came() {
     stage.hide(id, &surefill_referee::LISTS, 5_000).await;
     stage.fill(id, "0.010").await;
     bot.cancel(id).await.expect("asked");
-    let text = outcry(&stage, bot).await;
+    let text = outcry(&stage, bot, SHORT).await;
     assert!(text.contains("the venue says \"filled\""), "{text}");
 }
 
@@ -75,7 +75,7 @@ async fn fills_that_are_booked_twice_or_not_at_all() {
         let id = id_of(&intent);
         settled(&bot.order(intent).await).await;
         stage.fill(id, "0.004").await;
-        let text = outcry(&stage, bot).await;
+        let text = outcry(&stage, bot, SHORT).await;
         assert!(text.contains(words), "{lie:?}: {text}");
     }
 }
@@ -90,7 +90,7 @@ async fn a_send_under_a_halt() {
     let intent = stage.intent("first", Fate::Rests).await;
     let placed = bot.place_despite_halt(intent, "the tests").await;
     settled(placed.expect("placed").order()).await;
-    let text = outcry(&stage, bot).await;
+    let text = outcry(&stage, bot, BOUND).await;
     assert!(text.contains("sent under"), "{text}");
 }
 
@@ -108,6 +108,6 @@ async fn an_order_that_was_not_journaled() {
     )
     .await;
     stranger.shutdown().await.expect("stopped");
-    let text = outcry(&stage, bot).await;
+    let text = outcry(&stage, bot, SHORT).await;
     assert!(text.contains("that the journal lacks"), "{text}");
 }

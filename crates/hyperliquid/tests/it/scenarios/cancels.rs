@@ -74,11 +74,13 @@ async fn scenario_31_not_open_means_nothing() {
     let id = id_of(&intent);
     let order = bot.order(intent.clone()).await;
     settled(&order).await;
-    stage.hide(id, &LISTS, 400).await;
+    stage.hide(id, &LISTS, 600_000).await;
     stage.fault("stream", "stream_gap", 400).await;
     stage.fill(id, "0.010").await;
     bot.cancel(id).await.expect("asked");
-    stage.asked("cancel", 1).await;
+    stage.asked("cancel", 2).await;
+    assert!(!order.latest().state.is_terminal(), "{:?}", order.latest());
+    stage.show(id).await;
     assert_eq!(bot.order(intent).await.id(), id);
     becomes(&order, OrdState::Filled).await;
     let ledger = judge(&stage, bot).await;

@@ -101,7 +101,7 @@ async fn scenario_33_a_late_ack_revives_nothing() {
     let stage = Stage::new().await;
     let bot = stage.bot().await;
     listens(&stage, &bot, "probe").await;
-    venue(&stage, json!({"ack_ms": 600})).await;
+    venue(&stage, json!({"ack_ms": 1_500})).await;
     let intent = stage.intent("first", Fate::Rests).await;
     let id = id_of(&intent);
     bot.begin(intent.clone());

@@ -23,7 +23,8 @@ async fn scenario_04_lookups_fail_for_six_live_orders() {
     // The first one makes the markets known.
     let known = bot.order(stage.intent("known", Fate::Rests).await).await;
     settled(&known).await;
-    stage.faults("create", "reset_after", 0, 6).await;
+    // What is sent again is not answered either.
+    stage.faults("create", "reset_after", 0, 100_000).await;
     stage.blind().await;
     let names = ["1", "2", "3", "4", "5", "6"];
     let mut orders = Vec::new();
@@ -122,13 +123,22 @@ async fn scenario_18_not_seen_for_long() {
     ledger.never_halted();
 }
 
-/// Nine times longer than the profile says, while the venue's word is that the nonce was used. Who is strict is halted in doubt, and
+/// Longer than the profile says, while the venue's word is that the nonce was used. Who is strict is halted in doubt, and
 /// what shows up is adopted.
 #[tokio::test]
 async fn scenario_18_strictly_past_the_lag() {
     let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
-    let order = unseen(&stage, &bot, 900, GiveUp::Strict).await;
+    let order = unseen(&stage, &bot, FOR_LONG, GiveUp::Strict).await;
+    until("a halt", async || {
+        let mut halts = bot.halts().into_iter();
+        halts
+            .find(|halt| halt.cause.order() == Some(order.id()))
+            .map(drop)
+    })
+    .await;
+    assert!(order.latest().state.is_doubt(), "{:?}", order.latest());
+    stage.show(order.id()).await;
     becomes(&order, OrdState::Acked).await;
     let ledger = judge(&stage, bot).await;
     assert_eq!(ledger.one_order("first").state, OrdState::Acked);
@@ -142,12 +152,13 @@ async fn scenario_18_strictly_past_the_lag() {
 async fn scenario_18_past_the_lag_it_is_canceled_and_halts() {
     let stage = Stage::without_stream().await;
     let watch = Timing {
-        watch_ms: 5_000,
+        watch_ms: 15_000,
         ..TIMING
     };
     let bot = stage.bot_at(stage.venue().with_timing(watch)).await;
-    let order = unseen(&stage, &bot, 900, GiveUp::Accept).await;
+    let order = unseen(&stage, &bot, FOR_LONG, GiveUp::Accept).await;
     becomes(&order, OrdState::Rejected).await;
+    stage.show(order.id()).await;
     until("canceled at the venue", async || {
         (stage.rows("/orders").await[0]["status"] == "canceled").then_some(())
     })
@@ -164,6 +175,9 @@ async fn scenario_18_past_the_lag_it_is_canceled_and_halts() {
     assert_eq!(stage.orders().await, 1);
     signed(&stage, 1).await;
 }
+
+/// Until it is shown.
+const FOR_LONG: u64 = 600_000;
 
 /// An order whose answer is lost and which no list shows for so long.
 async fn unseen(stage: &Stage, bot: &Bot, ms: u64, give_up: GiveUp) -> Order {

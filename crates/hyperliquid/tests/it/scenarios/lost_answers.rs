@@ -1,12 +1,13 @@
 //! The answer to a create is lost, late or worthless.
 
 use serde_json::json;
-use surefill_core::{OrdState, OrderIntent, PlaceError, Store, TimeInForce};
-use surefill_hyperliquid::id;
+use surefill_core::{Cause, OrdState, OrderIntent, PlaceError, Store, TimeInForce};
+use surefill_hyperliquid::{Timing, id};
 use surefill_referee::{Bot, Fate, Ledger, judge, settled};
 
 use super::{LISTS, becomes, calm, sent, signed};
 use crate::stage::{Stage, id_of, market, venue};
+use crate::world::TIMING;
 
 #[tokio::test]
 async fn scenario_01_one_of_five_times_out() {
@@ -118,16 +119,16 @@ async fn scenario_10_found_by_our_own_id() {
 /// Five answers in a row would be lost, and nothing shows the order for a while: what is sent again are the same bytes.
 #[tokio::test]
 async fn scenario_16_no_ordering_again() {
-    same_bytes(5, 500).await;
+    same_bytes(5).await;
 }
 
 /// In the report three orders were signed, and all three matched. There is no FOK here, so it is one that takes what it gets.
 #[tokio::test]
 async fn scenario_17_what_is_sent_again_is_what_was_signed() {
-    same_bytes(3, 300).await;
+    same_bytes(3).await;
 }
 
-async fn same_bytes(lost: u64, hidden_ms: u64) {
+async fn same_bytes(lost: u64) {
     let stage = Stage::without_stream().await;
     let bot = stage.bot().await;
     let intent = stage.intent("first", Fate::Fills).await;
@@ -145,8 +146,11 @@ async fn same_bytes(lost: u64, hidden_ms: u64) {
         ..intent
     };
     stage.faults("create", "reset_after", 0, lost).await;
-    stage.hide(id_of(&ioc), &LISTS, hidden_ms).await;
+    let id = id_of(&ioc);
+    stage.hide(id, &LISTS, 600_000).await;
     let order = bot.order(ioc).await;
+    stage.asked("create", 2).await;
+    stage.show(id).await;
     becomes(&order, OrdState::Filled).await;
     stage.no_more_faults().await;
     let ledger = judge(&stage, bot).await;
@@ -154,7 +158,6 @@ async fn same_bytes(lost: u64, hidden_ms: u64) {
     assert_eq!(row.booked_qty.to_string(), "1.5");
     assert_eq!(row.attempts.len(), 1);
     assert_eq!(stage.orders().await, 1);
-    assert!(stage.creates().await >= 2, "nothing was sent again");
     signed(&stage, 1).await;
     ledger.never_halted();
 }
@@ -178,18 +181,24 @@ async fn scenario_20_an_ok_that_names_nothing() {
 #[tokio::test]
 async fn scenario_20_an_ok_and_no_order() {
     let stage = Stage::without_stream().await;
-    let bot = stage.bot().await;
+    let lag = Timing {
+        visibility_lag_ms: 500,
+        ..TIMING
+    };
+    let bot = stage.bot_at(stage.venue().with_timing(lag)).await;
     venue(&stage, json!({"vanish": 1})).await;
     let order = bot.order(stage.intent("first", Fate::Rests).await).await;
     assert!(order.latest().state.is_doubt(), "{:?}", order.latest());
     stage.blocked(&bot, "meanwhile").await;
     becomes(&order, OrdState::Rejected).await;
-    assert!(order.latest().watch.is_some(), "looked after");
     signed(&stage, 1).await;
     let next = bot.order(stage.intent("next", Fate::Rests).await).await;
     assert_eq!(settled(&next).await.state, OrdState::Acked);
     let ledger = judge(&stage, bot).await;
     ledger.no_order("first", OrdState::Rejected);
+    let log = ledger.log("first");
+    let watched = log.iter().any(|step| step.cause == Cause::WatchEnded);
+    assert!(watched, "not looked after: {log:?}");
     ledger.one_order("next");
     assert_eq!(stage.orders().await, 1);
     signed(&stage, 2).await;
