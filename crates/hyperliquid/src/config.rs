@@ -157,6 +157,7 @@ pub struct Hyperliquid {
     timing: Timing,
     poll: Option<Duration>,
     cap: Option<Duration>,
+    silence: Option<Duration>,
 }
 
 impl Hyperliquid {
@@ -194,6 +195,7 @@ impl Hyperliquid {
             timing: Timing::default(),
             poll: None,
             cap: None,
+            silence: None,
         }
     }
 
@@ -252,13 +254,24 @@ impl Hyperliquid {
         self
     }
 
+    /// Sets how long the socket may be silent before it is given up; it is pinged twice in that time. On a simulator only, as
+    /// [`Self::with_timing`].
+    #[must_use]
+    pub const fn with_silence(mut self, silence: Duration) -> Self {
+        self.silence = Some(silence);
+        self
+    }
+
     fn check(&self) -> Result<(), VenueError> {
         let config = |what: &str| Err(VenueError::Config(what.into()));
         let ours = (&*self.rest, &*self.ws);
         if self.network.hosts().is_some_and(|hosts| hosts != ours) {
             return config("the socket's address can be set on a simulator only");
         }
-        let changed = self.timing != Timing::default() || self.poll.is_some() || self.cap.is_some();
+        let changed = self.timing != Timing::default()
+            || self.poll.is_some()
+            || self.cap.is_some()
+            || self.silence.is_some();
         if self.network != Network::Simulator && changed {
             return config("timing can be set on a simulator only");
         }
@@ -309,7 +322,7 @@ impl Connect for Hyperliquid {
             ..HttpConfig::default()
         });
         let http = http.map_err(|error| config(&error))?;
-        let ws = WsClient::new(ws_config()).map_err(|error| config(&error))?;
+        let ws = WsClient::new(ws_config(self.silence)).map_err(|error| config(&error))?;
         let nonces = ctx.nonces.clone();
         let nonces = nonces.ok_or_else(|| VenueError::Config("there are no nonces".into()))?;
         let parts = Parts {

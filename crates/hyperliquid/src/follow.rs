@@ -18,12 +18,19 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// How much of the snapshot is told: the rest was read over HTTP long ago.
 const OVERLAP: Duration = Duration::from_secs(60);
 
-/// How the socket behaves: the venue closes one on which it has sent nothing for 60 s.
-pub(crate) fn ws_config() -> WsConfig {
+/// How long the socket may be silent, pings answered: the venue closes one on which it has sent nothing for 60 s.
+const SILENCE: Duration = Duration::from_secs(55);
+
+/// How the socket behaves.
+pub(crate) fn ws_config(silence: Option<Duration>) -> WsConfig {
+    let (idle_timeout, heartbeat_every) = match silence {
+        Some(silence) => (silence, silence / 2),
+        None => (SILENCE, Duration::from_secs(25)),
+    };
     WsConfig {
         heartbeat: Heartbeat::Text(stream::ping()),
-        heartbeat_every: Duration::from_secs(25),
-        idle_timeout: Duration::from_secs(55),
+        heartbeat_every,
+        idle_timeout,
         // The snapshot holds up to 2000 fills.
         max_message_bytes: 4 << 20,
         ..WsConfig::default()

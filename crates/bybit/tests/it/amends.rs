@@ -3,9 +3,8 @@
 use surefill_core::{
     AmendError, AmendOutcome, Cause, ClOrdId, OrdState, Order, OrderRecord, Scope,
 };
+use surefill_referee::{Bot, judge, settled};
 
-use crate::bot::{Bot, settled};
-use crate::referee::judge;
 use crate::stage::{ALIAS, Fate, Stage, id_of, until};
 
 /// A bot with one order that rests: 0.010 at 50000.0.

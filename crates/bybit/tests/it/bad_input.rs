@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use surefill_bybit::Keys;
 use surefill_core::{Amount, OrdType, OrderFilter, OrderIntent, Px, Qty, RecoverError};
+use surefill_referee::Bot;
 
-use crate::bot::Bot;
 use crate::stage::{Fate, Stage, id_of};
 
 /// What is done wrong.
@@ -210,8 +210,9 @@ async fn said(wrong: &Wrong) -> (String, Stage, Option<Bot>) {
         Wrong::Keys(key, secret) => {
             bot.shutdown().await.expect("stopped");
             let keys = Keys::hmac(*key, *secret).expect("keys");
-            let refused: Result<Bot, RecoverError> = stage.bot_of(keys).await;
-            let text = line(&refused.err().expect("refused"));
+            let refused: Result<Bot, RecoverError> =
+                stage.try_bot_at(stage.sim.adapter_of(keys, false)).await;
+            let text = line(&refused.expect_err("refused"));
             assert!(!text.contains(secret), "a secret in {text}");
             return (text, stage, None);
         }

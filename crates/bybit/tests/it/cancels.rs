@@ -1,9 +1,8 @@
 //! Cancels: refused, lost, in doubt. Each is repeated until the venue says that the order ended, and none starts a second order.
 
 use surefill_core::{OrdState, Order, OrderRecord, Scope};
+use surefill_referee::{judge, settled};
 
-use crate::bot::settled;
-use crate::referee::judge;
 use crate::stage::{ALIAS, BOUND, Fate, Stage, id_of};
 
 async fn done(order: &Order) -> OrderRecord {

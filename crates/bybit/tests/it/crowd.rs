@@ -2,11 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use surefill_core::{Cold, OrdState, OrderIntent, PlaceError};
+use surefill_core::{Cold, OrdState};
+use surefill_referee::{Bot, insist, judge, settled};
 use tokio::task::JoinSet;
 
-use crate::bot::{Bot, settled};
-use crate::referee::judge;
 use crate::stage::{ALIAS, Fate, Stage};
 
 const ORDERS: usize = 20;
@@ -99,22 +98,4 @@ async fn run(seed: u64, streams: bool) {
         );
     }
     assert_eq!(stage.orders().await, ORDERS, "seed {seed}");
-}
-
-/// What a strategy does: a refusal by doubt or by its halt sent nothing, so it is asked again.
-pub(crate) async fn insist(
-    engine: surefill_core::Engine,
-    intent: OrderIntent,
-) -> surefill_core::Order {
-    loop {
-        match engine.place(intent.clone()).await {
-            Ok(placed) => return placed.order().clone(),
-            Err(PlaceError::Doubt { .. } | PlaceError::Halted(_)) => {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-            // The instruments could not be read, or the clock.
-            Err(PlaceError::Venue { .. }) => {}
-            Err(error) => panic!("{error}"),
-        }
-    }
 }

@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use surefill_core::{
     CancelError, Halt, HaltCause, OrdState, PlaceError, Scope, Store, StoreError, VenueTime,
 };
+use surefill_referee::{judge, settled};
 use surefill_store_sqlite::SqliteStore;
 use surefill_store_sqlite::tap::{Options, Tap};
 
-use crate::bot::settled;
-use crate::referee::judge;
 use crate::stage::{Fate, Stage, id_of, until};
 
 /// Fails the next sync once it is armed; what it was of is on disk all the same, or not.

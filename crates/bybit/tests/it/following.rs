@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use surefill_core::{ClOrdId, OrdState, Order};
+use surefill_referee::{Bot, judge, settled};
 
-use crate::bot::{Bot, settled};
-use crate::referee::judge;
 use crate::stage::{BOUND, Fate, Stage, id_of, until};
 
 /// A bot that hears the stream, and looks by itself once in an hour.
@@ -49,29 +48,13 @@ async fn started(stage: &Stage, bot: &Bot) -> (ClOrdId, Order) {
     let order = bot.order(intent).await;
     settled(&order).await;
     stage.fill(id, "0.001").await;
-    booked(bot, id, 1).await;
+    bot.booked(id, 1).await;
     (id, order)
-}
-
-async fn booked(bot: &Bot, id: ClOrdId, times: usize) {
-    let engine = bot.engine();
-    until(&format!("{times} fills"), async || {
-        let fills = engine.fills(id).await.expect("fills");
-        assert!(fills.len() <= times, "{fills:?}");
-        (fills.len() == times).then_some(())
-    })
-    .await;
 }
 
 async fn filled(order: &Order) {
     let ended = tokio::time::timeout(BOUND, order.done());
     assert_eq!(ended.await.expect("an end").state, OrdState::Filled);
-}
-
-/// Waits until every fault was met.
-async fn met(stage: &Stage) {
-    let none = async || stage.rows("/faults").await.is_empty().then_some(());
-    until("the faults are met", none).await;
 }
 
 async fn ends_whole(stage: Stage, bot: Bot) {
@@ -89,7 +72,7 @@ async fn the_stream_alone_tells_of_each_fill() {
     let (id, order) = heard(&stage, &bot).await;
     for (times, qty) in [(2, "0.002"), (3, "0.003")] {
         stage.fill(id, qty).await;
-        booked(&bot, id, times).await;
+        bot.booked(id, times).await;
     }
     stage.fill(id, "0.004").await;
     filled(&order).await;
@@ -104,7 +87,7 @@ async fn each_push_comes_twice() {
     stage.faults("stream", "stream_duplicate", 0, 100_000).await;
     let (id, order) = started(&stage, &bot).await;
     stage.fill(id, "0.004").await;
-    booked(&bot, id, 2).await;
+    bot.booked(id, 2).await;
     stage.fill(id, "0.005").await;
     filled(&order).await;
     ends_whole(stage, bot).await;
@@ -121,7 +104,7 @@ async fn neighbours_change_places() {
     for qty in ["0.001", "0.001", "0.001", "0.001"] {
         stage.fill(id, qty).await;
     }
-    booked(&bot, id, 5).await;
+    bot.booked(id, 5).await;
     stage.fill(id, "0.005").await;
     filled(&order).await;
     ends_whole(stage, bot).await;
@@ -172,8 +155,8 @@ async fn pushes_lost_with_their_socket_are_found_by_the_next_one() {
         listens(&stage, &bot, &format!("probe-{times}")).await;
         stage.fault("stream", "stream_drop", 0).await;
         stage.fill(id, qty).await;
-        met(&stage).await;
-        booked(&bot, id, times).await;
+        stage.met().await;
+        bot.booked(id, times).await;
     }
     listens(&stage, &bot, "probe-4").await;
     stage.fault("stream", "stream_drop", 0).await;
@@ -198,7 +181,7 @@ async fn fills_before_the_ack() {
         for part in parts {
             stage.fill(id, part).await;
         }
-        booked(&bot, id, parts.len()).await;
+        bot.booked(id, parts.len()).await;
         let order = bot.order(intent).await;
         until("the answer", async || {
             let creates = stage.requests("create").await;
@@ -231,9 +214,9 @@ async fn a_fill_of_an_order_id_that_nobody_knows() {
         stage.fault("create", doing, 0).await;
         bot.begin(intent.clone());
         stage.placed(3).await;
-        met(&stage).await;
+        stage.met().await;
         stage.fill(id, "0.004").await;
-        booked(&bot, id, 1).await;
+        bot.booked(id, 1).await;
         stage.fill(id, "0.006").await;
         let order = bot.order(intent).await;
         filled(&order).await;
@@ -315,8 +298,8 @@ async fn it_dies_while_it_follows() {
     bot.crash();
     stage.fill(id, "0.003").await;
     let bot = only_told(&stage).await;
-    booked(&bot, id, 3).await;
+    bot.booked(id, 3).await;
     stage.fill(id, "0.004").await;
-    booked(&bot, id, 4).await;
+    bot.booked(id, 4).await;
     ends_whole(stage, bot).await;
 }

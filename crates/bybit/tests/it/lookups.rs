@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use surefill_core::{HaltCause, Lacking, OrdState, PlaceError, Scope};
+use surefill_referee::{judge, settled};
 
-use crate::bot::settled;
-use crate::referee::judge;
 use crate::stage::{ALIAS, Fate, Stage, id_of, until};
 
 /// Lookups that fail prove nothing, whichever list it is and however it fails.

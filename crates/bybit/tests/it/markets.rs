@@ -4,8 +4,8 @@ use surefill_bybit::Category;
 use surefill_core::{
     Amount, OrdState, Order, OrderIntent, PlaceError, PrepareError, Qty, Resubmit, Scope,
 };
+use surefill_referee::{Bot, settled};
 
-use crate::bot::{Bot, settled};
 use crate::stage::{ALIAS, BOUND, Fate, Stage, id_of, until};
 
 /// A category with the terms of an order in it.

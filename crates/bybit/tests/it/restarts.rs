@@ -2,9 +2,8 @@
 
 use serde_json::json;
 use surefill_core::{OrdState, PlaceError};
+use surefill_referee::{judge, settled};
 
-use crate::bot::settled;
-use crate::referee::judge;
 use crate::stage::{ALIAS, Fate, Stage, id_of, until};
 
 /// Between the send and the answer, whatever became of the request.

@@ -5,10 +5,9 @@
 
 use std::time::Duration;
 
-use surefill_core::{ClOrdId, OrdState, Order, PlaceError};
+use surefill_referee::{Bot, LISTS, becomes};
 
-use crate::bot::Bot;
-use crate::stage::{Fate, Stage, until};
+use crate::stage::Stage;
 
 mod cancels;
 mod channels;
@@ -22,43 +21,6 @@ async fn calm(stage: &Stage) -> Bot {
 
 /// How often each of many orders is asked for.
 const CALM: Duration = Duration::from_millis(500);
-
-/// All the lists in which an order can show.
-const LISTS: [&str; 3] = ["open", "closed", "fills"];
-
-/// Waits for a state and lets none of the others come before it that would be an end.
-async fn becomes(order: &Order, state: OrdState) {
-    until(&format!("{state}"), async || {
-        let now = order.latest().state;
-        assert!(now == state || !now.is_terminal(), "{now}");
-        (now == state).then_some(())
-    })
-    .await;
-}
-
-/// Waits until that many fills of the order are booked.
-async fn booked(bot: &Bot, id: ClOrdId, times: usize) {
-    let engine = bot.engine();
-    until(&format!("{times} fills"), async || {
-        let fills = engine.fills(id).await.expect("fills");
-        (fills.len() == times).then_some(())
-    })
-    .await;
-}
-
-/// A new decision in the same symbol is refused, because of doubt or of its halt, and nothing leaves.
-async fn blocked(stage: &Stage, bot: &Bot, strategy: &str) {
-    let before = stage.creates().await;
-    let refused = bot.place(stage.intent(strategy, Fate::Rests).await).await;
-    assert!(
-        matches!(
-            refused,
-            Err(PlaceError::Doubt { .. } | PlaceError::Halted(_))
-        ),
-        "{refused:?}"
-    );
-    assert_eq!(stage.creates().await, before);
-}
 
 /// That many creates were taken by the venue, and none came after the last of them. One that a busy machine delivered past its window
 /// is refused, and does not count.

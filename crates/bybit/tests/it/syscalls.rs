@@ -72,7 +72,7 @@ async fn traced(unsynced: bool) -> Result<String, String> {
         .arg("trace=fsync,fdatasync,sync_file_range,msync,write,pwrite64,writev,pwritev,sendto,sendmsg")
         .arg(std::env::current_exe().expect("this binary"))
         .args(["--exact", "syscalls::placed_by_a_child", "--nocapture"])
-        .env(URL, stage.url())
+        .env(URL, stage.sim.url())
         .env(JOURNAL, folder.path().join("orders.db"))
         .env(DECIDED_AT, stage.now_ms().await.to_string())
         .stdin(Stdio::null());

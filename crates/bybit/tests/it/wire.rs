@@ -2,9 +2,8 @@
 
 use serde_json::json;
 use surefill_core::{HaltCause, OrdState, PlaceError};
+use surefill_referee::{judge, settled};
 
-use crate::bot::settled;
-use crate::referee::judge;
 use crate::stage::{Fate, Stage, id_of, until};
 
 /// What happens to the first create.

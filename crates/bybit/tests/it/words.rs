@@ -1,7 +1,7 @@
 //! Every word of the control port's faults that other modules do not use: statuses, the venue's own codes, and faults of whatever comes.
 
-use crate::bot::settled;
-use crate::referee::judge;
+use surefill_referee::{judge, settled};
+
 use crate::stage::{Fate, Stage};
 
 /// Whatever is answered, and whether the venue acted or not, over REST and over the trade socket: one order in the end.
@@ -53,7 +53,7 @@ async fn faults_of_whatever_comes() {
         settled(&order).await;
         let intent = stage.intent("first", Fate::Fills).await;
         stage.faults("any", doing, ms, 3).await;
-        let order = crate::crowd::insist(bot.engine(), intent).await;
+        let order = surefill_referee::insist(bot.engine(), intent).await;
         let row = settled(&order).await;
         assert_eq!(row.order_ids.len(), 1, "{doing}: {row:?}");
         let ledger = judge(&stage, bot).await;

@@ -11,13 +11,18 @@
 
 mod answers;
 mod book;
+mod child;
 mod conformance;
 mod engine;
+mod following;
+mod found_out;
 mod input;
+mod liar;
 mod lists;
 mod scenarios;
 mod server;
 mod simulated;
+mod stage;
 mod stream;
 mod vectors;
 mod world;

@@ -356,9 +356,11 @@ async fn handle<V: Venue>(
             drop(spawn_act(&venue, again, request, shot.ms));
             say(reply)
         }
-        Do::StreamDrop | Do::StreamDuplicate | Do::StreamReorder | Do::StreamGap => {
-            say(act(&venue, seq, request, 0).await)
-        }
+        Do::StreamDrop
+        | Do::StreamDuplicate
+        | Do::StreamReorder
+        | Do::StreamGap
+        | Do::StreamMute => say(act(&venue, seq, request, 0).await),
     }
 }
 

@@ -71,10 +71,11 @@ pub(crate) enum Do {
     StreamDuplicate,
     StreamReorder,
     StreamGap,
+    StreamMute,
 }
 
 impl Do {
-    const PLAIN: [(&'static str, Self); 13] = [
+    const PLAIN: [(&'static str, Self); 14] = [
         ("refuse", Self::Refuse),
         ("reset_before", Self::ResetBefore),
         ("reset_after", Self::ResetAfter),
@@ -88,6 +89,7 @@ impl Do {
         ("stream_duplicate", Self::StreamDuplicate),
         ("stream_reorder", Self::StreamReorder),
         ("stream_gap", Self::StreamGap),
+        ("stream_mute", Self::StreamMute),
     ];
 
     fn read(text: &str) -> Option<Self> {
@@ -111,7 +113,11 @@ impl Do {
     const fn of_stream(self) -> bool {
         matches!(
             self,
-            Self::StreamDrop | Self::StreamDuplicate | Self::StreamReorder | Self::StreamGap
+            Self::StreamDrop
+                | Self::StreamDuplicate
+                | Self::StreamReorder
+                | Self::StreamGap
+                | Self::StreamMute
         )
     }
 }

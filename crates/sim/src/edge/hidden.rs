@@ -37,7 +37,7 @@ struct Veil {
 pub(crate) struct Hidden(Mutex<Vec<Veil>>);
 
 impl Hidden {
-    /// Reads and applies the body of `POST /_sim/hide`. The order need not exist yet.
+    /// Reads and applies the body of `POST /_sim/hide`. The order need not exist yet. For no time at all it is shown again everywhere.
     pub(crate) fn post(&self, mut fields: Fields, now_ms: u64) -> Result<(), Wrong> {
         let id = fields
             .text("cl_ord_id")?
@@ -55,7 +55,7 @@ impl Hidden {
         };
         fields.done()?;
         let mut veils = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        veils.retain(|veil| veil.until_ms > now_ms);
+        veils.retain(|veil| veil.until_ms > now_ms && (ms > 0 || veil.id != id));
         veils.push(Veil {
             id,
             until_ms: now_ms.saturating_add(ms),

@@ -7,6 +7,7 @@ use futures_util::{SinkExt, StreamExt};
 use hyper::Method;
 use serde_json::Value;
 use tokio::{
+    io::AsyncReadExt,
     net::TcpStream,
     sync::{broadcast::error::RecvError, mpsc, watch},
     time::Sleep,
@@ -150,6 +151,7 @@ pub(super) async fn serve<V: Venue>(
                 let shot = stage.faults.take(Op::Stream);
                 let went = match shot.map(|shot| (shot.doing, shot.ms)) {
                     Some((Do::StreamDrop, _)) => return reset(socket.get_ref()),
+                    Some((Do::StreamMute, _)) => return mute(socket, power).await,
                     Some((Do::StreamGap, ms)) => {
                         deaf_until_ms = now_ms.saturating_add(ms);
                         true
@@ -193,6 +195,21 @@ pub(super) async fn serve<V: Venue>(
                         said_ms = stage.clock.now_ms();
                     }
                     Heard::Called(called) => call(&venue, *called, out.clone()),
+                }
+            }
+        }
+    }
+}
+
+/// Leaves the socket open and says nothing any more, whatever is asked, until the client has gone or the venue goes down.
+async fn mute(mut socket: Socket, mut power: watch::Receiver<Power>) {
+    let mut unheard = [0; 1024];
+    loop {
+        tokio::select! {
+            changed = power.changed() => return drop(changed),
+            read = socket.get_mut().read(&mut unheard) => {
+                if !matches!(read, Ok(n) if n > 0) {
+                    return;
                 }
             }
         }
@@ -294,7 +311,8 @@ fn call<V: Venue>(venue: &Arc<V>, called: Called, out: Leaving) {
             | Do::StreamDrop
             | Do::StreamDuplicate
             | Do::StreamReorder
-            | Do::StreamGap => act(&venue, seq, request, ms).await,
+            | Do::StreamGap
+            | Do::StreamMute => act(&venue, seq, request, ms).await,
         };
         venue.stage().requests.answered(seq, reply.status);
         let mut text = venue.answer(&tag, &reply);

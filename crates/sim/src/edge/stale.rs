@@ -44,6 +44,13 @@ impl Stale {
         Ok(())
     }
 
+    /// The orders that are shown so.
+    pub(crate) fn numbers(&self, now_ms: u64) -> Vec<OrderNo> {
+        let pictures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = pictures.iter().filter(|picture| picture.until_ms > now_ms);
+        shown.map(|picture| picture.order.no).collect()
+    }
+
     /// The order as it is shown, and how many of its fills are; `None` when it is shown as it is.
     pub(crate) fn shows(&self, no: OrderNo, now_ms: u64) -> Option<(Order, usize)> {
         let pictures = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,9 @@
 //! `POST /info`: lookups, lists, and the market.
 
-use std::collections::BTreeMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde::Deserialize;
@@ -16,7 +19,7 @@ use super::{
     venue::{Hyperliquid, Relation},
 };
 use crate::{
-    core::{Core, Fill, Order},
+    core::{Core, Fill, Order, OrderNo},
     edge::{Shelf, Venue},
 };
 
@@ -250,12 +253,13 @@ pub(super) fn answer(venue: &Hyperliquid, ask: &Ask) -> Result<Value, Failed> {
 
 fn order_status(venue: &Hyperliquid, core: &Core, user: &str, which: &Which, now_ms: u64) -> Value {
     let visible = |order: &&Order| {
+        let order = seen(venue, order, now_ms);
         let shelf = if order.status.is_open() {
             Shelf::Open
         } else {
             Shelf::Closed
         };
-        order.account == user && !hidden(venue, shelf, order, now_ms)
+        order.account == user && !hidden(venue, shelf, &order, now_ms)
     };
     let lag_ms = venue.settings().lookup_lag_ms;
     let found = match which {
@@ -271,9 +275,18 @@ fn order_status(venue: &Hyperliquid, core: &Core, user: &str, which: &Which, now
         }
     };
     match found {
-        Some(order) => json!({ "status": "order", "order": rows::with_status(venue.ids(), order) }),
+        Some(order) => {
+            let order = seen(venue, order, now_ms);
+            json!({ "status": "order", "order": rows::with_status(venue.ids(), &order) })
+        }
         None => json!({ "status": "unknownOid" }),
     }
+}
+
+/// The order as lists show it: as it is, or for a while as it was.
+fn seen<'a>(venue: &Hyperliquid, order: &'a Order, now_ms: u64) -> Cow<'a, Order> {
+    let picture = venue.stage().stale.shows(order.no, now_ms);
+    picture.map_or(Cow::Borrowed(order), |(then, _)| Cow::Owned(then))
 }
 
 /// Whether the control port hides an order from a shelf.
@@ -294,12 +307,16 @@ fn open<'a>(
     user: &str,
     dex: &str,
     now_ms: u64,
-) -> Vec<&'a Order> {
+) -> Vec<Cow<'a, Order>> {
     let account = core.accounts().get(user);
-    let open = account
-        .into_iter()
-        .flat_map(|account| account.open.iter().rev());
-    open.filter_map(|no| core.order(*no))
+    let open = account.into_iter().flat_map(|account| &account.open);
+    let mut numbers: BTreeSet<OrderNo> = open.copied().collect();
+    numbers.extend(venue.stage().stale.numbers(now_ms));
+    let orders = numbers.iter().rev().filter_map(|no| core.order(*no));
+    orders
+        .filter(|order| order.account == user)
+        .map(|order| seen(venue, order, now_ms))
+        .filter(|order| order.status.is_open())
         .filter(|order| rows::shown_in(markets::category(&order.instrument), dex))
         .filter(|order| !hidden(venue, Shelf::Open, order, now_ms))
         .collect()
@@ -309,7 +326,7 @@ fn history(venue: &Hyperliquid, core: &Core, user: &str, now_ms: u64) -> Value {
     let orders = core.orders().iter().filter(|order| order.account == user);
     let shown = orders.filter(|order| !hidden(venue, Shelf::Closed, order, now_ms));
     let mut all: Vec<(u64, Value)> = shown
-        .flat_map(|order| rows::history(venue.ids(), core, order))
+        .flat_map(|order| rows::history(venue.ids(), core, &seen(venue, order, now_ms)))
         .collect();
     all.sort_by_key(|(at_ms, _)| std::cmp::Reverse(*at_ms));
     all.into_iter()
@@ -320,10 +337,19 @@ fn history(venue: &Hyperliquid, core: &Core, user: &str, now_ms: u64) -> Value {
 
 /// All fills of an account, oldest first.
 fn fills<'a>(venue: &Hyperliquid, core: &'a Core, user: &str, now_ms: u64) -> Vec<&'a Fill> {
+    let later = |fill: &Fill| {
+        let picture = venue.stage().stale.shows(fill.order, now_ms);
+        let at = || {
+            core.fills_of(fill.order)
+                .position(|other| other.no == fill.no)
+        };
+        picture.is_some_and(|(_, fills)| at() >= Some(fills))
+    };
     let shown = |fill: &&Fill| {
         let order = core.order(fill.order);
         fill.account == user
             && !order.is_some_and(|order| hidden(venue, Shelf::Fills, order, now_ms))
+            && !later(fill)
     };
     core.fills().iter().filter(shown).collect()
 }

@@ -55,9 +55,15 @@ pub(super) fn place_all(venue: &Hyperliquid, by: &By, action: &Orders) -> Result
             Err(text) => return one_for_all(&text),
         }
     }
+    if venue.vanishes() {
+        return Ok(statuses("order", &[]));
+    }
     let mut elements = Vec::new();
     for order in checked {
         elements.push(place(venue, order)?.unwrap_or_else(|text| error(&text)));
+    }
+    if venue.names_nothing() {
+        elements.clear();
     }
     Ok(statuses("order", &elements))
 }

@@ -52,6 +52,10 @@ pub(super) struct Settings {
     /// Whether an agent that is replaced leaves no nonces behind.
     pub(super) prunes: bool,
     pub(super) lookup_lag_ms: u64,
+    /// So many of the next order actions come to nothing, and are answered as if they had not.
+    vanish: u64,
+    /// So many of the next answers to order actions name no order.
+    no_status: u64,
     /// Weight of requests in a minute; zero is any.
     ip_weight: u64,
     /// Volume, in dollars, that a dead man's switch asks for.
@@ -90,6 +94,8 @@ impl Hyperliquid {
             nonces_forgotten: false,
             prunes: false,
             lookup_lag_ms: 0,
+            vanish: 0,
+            no_status: 0,
             ip_weight: 0,
             schedule_volume: 0,
         };
@@ -168,6 +174,24 @@ impl Hyperliquid {
 
     pub(super) fn settings(&self) -> Settings {
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this order action vanishes.
+    pub(super) fn vanishes(&self) -> bool {
+        self.one_less(|settings| &mut settings.vanish)
+    }
+
+    /// Whether the answer to this order action names no order.
+    pub(super) fn names_nothing(&self) -> bool {
+        self.one_less(|settings| &mut settings.no_status)
+    }
+
+    fn one_less(&self, of: impl Fn(&mut Settings) -> &mut u64) -> bool {
+        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = of(&mut settings);
+        let any = *left > 0;
+        *left = left.saturating_sub(1);
+        any
     }
 
     pub(super) fn nonce_rule(&self) -> NonceRule {
@@ -455,11 +479,13 @@ impl Venue for Hyperliquid {
     fn set(&self, mut fields: Fields) -> Result<(), Wrong> {
         let mut next = self.settings();
         let now_ms = self.now_ms();
-        let numbers: [(&str, &mut u64); 6] = [
+        let numbers: [(&str, &mut u64); 8] = [
             ("drain_ms", &mut next.drain_ms),
             ("ack_ms", &mut next.ack_ms),
             ("nonce_margin_ms", &mut next.nonce_margin_ms),
             ("lookup_lag_ms", &mut next.lookup_lag_ms),
+            ("vanish", &mut next.vanish),
+            ("no_status", &mut next.no_status),
             ("ip_weight", &mut next.ip_weight),
             ("schedule_volume", &mut next.schedule_volume),
         ];

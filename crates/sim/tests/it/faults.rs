@@ -431,6 +431,7 @@ async fn faults_of_streams_are_kept_and_meet_no_request() {
         "stream_duplicate",
         "stream_reorder",
         "stream_gap",
+        "stream_mute",
     ] {
         sim.set("/faults", json!({ "op": "stream", "do": doing }))
             .await;
@@ -438,6 +439,6 @@ async fn faults_of_streams_are_kept_and_meet_no_request() {
     assert_eq!(sim.create("x").await.unwrap().code(), 0);
     assert_eq!(
         sim.get_control("/faults").await.as_array().unwrap().len(),
-        4
+        5
     );
 }

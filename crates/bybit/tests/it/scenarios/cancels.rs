@@ -2,10 +2,9 @@
 
 use serde_json::json;
 use surefill_core::OrdState;
+use surefill_referee::{judge, settled};
 
 use super::{LISTS, becomes, taken};
-use crate::bot::settled;
-use crate::referee::judge;
 use crate::stage::{Fate, Stage, id_of};
 
 /// The cancel is answered with an error, by the gateway or by the venue, and the order had filled just before.

@@ -2,10 +2,9 @@
 
 use serde_json::json;
 use surefill_core::OrdState;
+use surefill_referee::{judge, settled};
 
-use super::{becomes, booked, taken};
-use crate::bot::settled;
-use crate::referee::judge;
+use super::{becomes, taken};
 use crate::stage::{Fate, Stage, id_of, until};
 
 /// The lists say how much traded before they show the trades; the real trades come by the stream or, where it is silent, later.
@@ -21,7 +20,7 @@ async fn scenario_14_the_sum_before_its_fills() {
         stage.hide(id, &["fills"], 500).await;
         stage.fault("stream", doing, ms).await;
         stage.fill(id, "0.005").await;
-        booked(&bot, id, 1).await;
+        bot.booked(id, 1).await;
         stage.fill(id, "0.005").await;
         becomes(&order, OrdState::Filled).await;
         let ledger = judge(&stage, bot).await;
@@ -77,7 +76,7 @@ async fn scenario_42_the_lists_lag_behind_the_stream() {
         (order.latest().state == OrdState::Filled).then_some(())
     })
     .await;
-    booked(&bot, id, 1).await;
+    bot.booked(id, 1).await;
     bot.crash();
     let bot = stage.bot_at(stage.streaming()).await;
     while stage.now_ms().await < shown {

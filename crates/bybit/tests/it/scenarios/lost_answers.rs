@@ -6,10 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 use surefill_bybit::{Timing, id};
 use surefill_core::{AccountId, ClOrdId, Cold, Decision, OrdState, Side};
+use surefill_referee::{Bot, judge, settled};
 
-use super::{CALM, LISTS, becomes, blocked, calm, taken};
-use crate::bot::{Bot, settled};
-use crate::referee::judge;
+use super::{CALM, LISTS, becomes, calm, taken};
 use crate::stage::{ALIAS, Fate, Stage, id_of, until};
 use crate::world::timing;
 
@@ -95,7 +94,7 @@ async fn scenario_04_lookups_fail_for_six_live_orders() {
     }
     drop(engine);
     assert_eq!(known.latest().state, OrdState::Acked);
-    blocked(&stage, &bot, "other").await;
+    stage.blocked(&bot, "other").await;
     stage.no_more_faults().await;
     let ledger = judge(&stage, bot).await;
     for strategy in names {
@@ -117,7 +116,7 @@ async fn scenario_05_lost_each_cycle() {
         let order = bot.order(intent.clone()).await;
         assert!(order.latest().state.is_doubt());
         // A lost one still blocks, and is what its own decision gets.
-        blocked(&stage, &bot, "again").await;
+        stage.blocked(&bot, "again").await;
         let sent = stage.creates().await;
         let same = bot.order(intent).await;
         assert_eq!(same.id(), order.id());

@@ -1,12 +1,10 @@
 //! The bot dies in between.
 
 use surefill_core::{OrdState, PlaceError, Scope};
+use surefill_referee::{Bot, insist, judge, settled};
 use tokio::task::JoinSet;
 
-use super::{becomes, booked, calm, taken};
-use crate::bot::{Bot, settled};
-use crate::crowd::insist;
-use crate::referee::judge;
+use super::{becomes, calm, taken};
 use crate::stage::{ALIAS, Fate, Stage, id_of};
 
 #[tokio::test]
@@ -34,13 +32,13 @@ async fn scenario_11_a_restart_replays_fills() {
     let id = id_of(&intent);
     settled(&bot.order(intent).await).await;
     stage.fill(id, "0.001").await;
-    booked(&bot, id, 1).await;
+    bot.booked(id, 1).await;
     bot.crash();
     for fills in 1..=3 {
         let bot = stage.bot_at(stage.streaming()).await;
-        booked(&bot, id, fills).await;
+        bot.booked(id, fills).await;
         stage.fill(id, "0.001").await;
-        booked(&bot, id, fills + 1).await;
+        bot.booked(id, fills + 1).await;
         bot.crash();
     }
     let bot = stage.bot_at(stage.streaming()).await;
@@ -48,7 +46,7 @@ async fn scenario_11_a_restart_replays_fills() {
     // Old pushes come again over the new connection; one that is new follows them, so that it is known when all were heard.
     stage.replay().await;
     stage.fill(id, "0.001").await;
-    booked(&bot, id, 5).await;
+    bot.booked(id, 5).await;
     stage.replay().await;
     let ledger = judge(&stage, bot).await;
     assert_eq!(ledger.one_order("first").booked_qty.to_string(), "0.005");
@@ -84,11 +82,11 @@ async fn scenario_36_a_partial_fill_at_submit() {
     bot.begin(intent);
     stage.placed(1).await;
     stage.fill(id, "0.004").await;
-    booked(&bot, id, 1).await;
+    bot.booked(id, 1).await;
     bot.crash();
     stage.fill(id, "0.003").await;
     let bot = stage.bot_at(stage.streaming()).await;
-    booked(&bot, id, 2).await;
+    bot.booked(id, 2).await;
     bot.crash();
     let bot = stage.bot_at(stage.streaming()).await;
     let ledger = judge(&stage, bot).await;

@@ -263,3 +263,27 @@ async fn the_control_port_names_what_it_does_not_know() {
         "0x1563915e194d8cfba1943570603f7606a3115508"
     );
 }
+
+/// As on a market that drops orders with a `cloid` without a word; the nonce is used up all the same.
+#[tokio::test]
+async fn an_order_vanishes_or_its_answer_names_nothing() {
+    let sim = Sim::start().await;
+    let empty =
+        json!({ "status": "ok", "response": { "type": "order", "data": { "statuses": [] } } });
+    for (number, field, orders_there) in [(1, "vanish", 0), (2, "no_status", 1)] {
+        sim.set("/venue", json!({ field: 1 })).await;
+        let body = sim.body(orders(&[resting(number)])).await;
+        let answer = sim.post("/exchange", &body).await.unwrap().json();
+        assert_eq!(answer, empty, "{field}");
+        assert_eq!(
+            sim.held(&cloid(number)).await.len(),
+            orders_there,
+            "{field}"
+        );
+        let again = sim.post("/exchange", &body).await.unwrap().json();
+        let duplicate = format!("Invalid nonce: duplicate nonce {}", body["nonce"]);
+        assert_eq!(again, refused(&duplicate), "{field}");
+    }
+    let element = sim.place(resting(3)).await;
+    assert!(element["resting"]["oid"].is_u64(), "{element}");
+}

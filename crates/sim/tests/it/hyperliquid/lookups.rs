@@ -227,6 +227,15 @@ async fn the_control_port_hides_orders_and_delays_the_index() {
     ] {
         assert_eq!(len(&sim.ask(list).await), 1, "{list}");
     }
+    // For no time at all it is shown again.
+    for (ms, status) in [(1_000, "unknownOid"), (0, "order")] {
+        sim.set(
+            "/hide",
+            json!({ "cl_ord_id": digits, "ms": ms, "from": ["open", "closed"] }),
+        )
+        .await;
+        assert_eq!(sim.lookup(&*id).await["status"], status);
+    }
     // The index of client ids is behind; numbers and lists are not.
     sim.set("/venue", json!({ "lookup_lag_ms": 500 })).await;
     let oid = sim.place(resting(2)).await["resting"]["oid"].clone();
@@ -274,4 +283,32 @@ async fn the_market_is_described() {
     assert!(status["time"].is_u64());
     let both = sim.info(json!({ "type": "metaAndAssetCtxs" })).await;
     assert_eq!(len(&both[0]["universe"]), len(&both[1]));
+}
+
+/// The lists show an order for a while as it was; afterwards, and always to the control port, it is as it is.
+#[tokio::test]
+async fn lists_are_behind_for_as_long_as_they_are_told() {
+    let sim = Sim::start().await;
+    sim.place(resting(1)).await;
+    let before = (sim.lookup(cloid(1)).await, sim.ask("openOrders").await);
+    sim.set("/stale", json!({ "cl_ord_id": cloid(1), "ms": 1_000_000 }))
+        .await;
+    sim.set("/fill", json!({ "cl_ord_id": cloid(1), "qty": "0.02" }))
+        .await;
+    assert_eq!(sim.held(&cloid(1)).await[0]["status"], "filled");
+    let shown = (sim.lookup(cloid(1)).await, sim.ask("openOrders").await);
+    assert_eq!(shown, before);
+    assert_eq!(sim.ask("userFills").await, json!([]));
+    let history = sim.ask("historicalOrders").await;
+    let words: Vec<&Value> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["status"])
+        .collect();
+    assert_eq!(words, ["open"]);
+    sim.set("/clock", json!({ "advance_ms": 1_000_001 })).await;
+    assert_eq!(sim.lookup(cloid(1)).await["order"]["status"], "filled");
+    assert_eq!(sim.ask("openOrders").await, json!([]));
+    assert_eq!(len(&sim.ask("userFills").await), 1);
 }

@@ -341,3 +341,20 @@ async fn streams_break_as_they_are_told_to() {
     assert_eq!(socket.text().await, None);
     assert_eq!(sim.held(&cloid(4)).await.len(), 1);
 }
+
+/// It stays open and says nothing, to a ping neither, until the venue goes down.
+#[tokio::test]
+async fn a_socket_goes_mute() {
+    let sim = Sim::start().await;
+    let mut socket = Socket::open(&sim).await;
+    socket
+        .subscribe(json!({ "type": "orderUpdates", "user": sim.user() }))
+        .await;
+    sim.set("/faults", json!({ "op": "stream", "do": "stream_mute" }))
+        .await;
+    sim.place(resting(1)).await;
+    socket.send(json!({ "method": "ping" })).await;
+    sim.place(resting(2)).await;
+    sim.set("/restart", json!({ "down_ms": 0 })).await;
+    assert_eq!(socket.text().await, None);
+}

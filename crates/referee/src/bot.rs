@@ -3,22 +3,28 @@
 use std::time::Duration;
 
 use surefill_core::{
-    AmendError, AmendOutcome, CancelError, ClOrdId, Cold, Engine, Halt, Order, OrderIntent,
-    OrderRecord, PlaceError, Placement, RecoverError, RecoveryReport, StoreError,
+    AmendError, AmendOutcome, CancelError, ClOrdId, Cold, Engine, Halt, OrdState, Order,
+    OrderIntent, OrderRecord, PlaceError, Placement, RecoverError, RecoveryReport, StoreError,
 };
 use tokio::runtime::{Builder, Runtime};
 
-use crate::stage::BOUND;
+use crate::stage::{BOUND, until};
 
-pub(crate) struct Bot {
+/// An engine that has recovered, and its runtime.
+#[derive(Debug)]
+pub struct Bot {
     rt: Option<Runtime>,
     engine: Option<Engine>,
-    pub(crate) report: RecoveryReport,
+    /// What it found when it started.
+    pub report: RecoveryReport,
 }
 
 impl Bot {
     /// Recovers in a runtime of its own.
-    pub(crate) async fn start(cold: Cold) -> Result<Self, RecoverError> {
+    ///
+    /// # Errors
+    /// As [`Cold::recover`].
+    pub async fn start(cold: Cold) -> Result<Self, RecoverError> {
         let mut bot = Self {
             rt: Some(
                 Builder::new_multi_thread()
@@ -42,35 +48,61 @@ impl Bot {
         ended.expect("no panic")
     }
 
-    pub(crate) fn engine(&self) -> Engine {
+    /// The engine.
+    pub fn engine(&self) -> Engine {
         self.engine.clone().expect("alive")
     }
 
-    pub(crate) async fn place(&self, intent: OrderIntent) -> Result<Placement, PlaceError> {
+    /// Places.
+    ///
+    /// # Errors
+    /// As [`Engine::place`].
+    pub async fn place(&self, intent: OrderIntent) -> Result<Placement, PlaceError> {
         let engine = self.engine();
         self.inside(async move { engine.place(intent).await }).await
     }
 
     /// Places, and waits for no answer.
-    pub(crate) fn begin(&self, intent: OrderIntent) {
+    pub fn begin(&self, intent: OrderIntent) {
         let engine = self.engine();
         let placing = async move { drop(engine.place(intent).await) };
         drop(self.rt.as_ref().expect("alive").spawn(placing));
     }
 
     /// Places what must not be refused.
-    pub(crate) async fn order(&self, intent: OrderIntent) -> Order {
+    pub async fn order(&self, intent: OrderIntent) -> Order {
         let placed = self.place(intent).await;
         placed.expect("placed").order().clone()
     }
 
-    pub(crate) async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
+    /// Places in spite of halts.
+    ///
+    /// # Errors
+    /// As [`Engine::place_despite_halt`].
+    pub async fn place_despite_halt(
+        &self,
+        intent: OrderIntent,
+        who: &'static str,
+    ) -> Result<Placement, PlaceError> {
+        let engine = self.engine();
+        self.inside(async move { engine.place_despite_halt(intent, who).await })
+            .await
+    }
+
+    /// Asks for a cancel.
+    ///
+    /// # Errors
+    /// As [`Engine::cancel`].
+    pub async fn cancel(&self, id: ClOrdId) -> Result<OrderRecord, CancelError> {
         let engine = self.engine();
         self.inside(async move { engine.cancel(id).await }).await
     }
 
     /// Asks for other terms.
-    pub(crate) async fn amend(
+    ///
+    /// # Errors
+    /// As [`Engine::amend`].
+    pub async fn amend(
         &self,
         id: ClOrdId,
         qty: Option<&str>,
@@ -84,7 +116,7 @@ impl Bot {
     }
 
     /// Asks for other terms, and waits for no answer.
-    pub(crate) fn begin_amend(&self, id: ClOrdId, qty: Option<&str>, price: Option<&str>) {
+    pub fn begin_amend(&self, id: ClOrdId, qty: Option<&str>, price: Option<&str>) {
         let engine = self.engine();
         let qty = qty.map(|qty| qty.parse().expect("qty"));
         let price = price.map(|price| price.parse().expect("price"));
@@ -92,17 +124,32 @@ impl Bot {
         drop(self.rt.as_ref().expect("alive").spawn(amending));
     }
 
-    pub(crate) fn halts(&self) -> Vec<Halt> {
+    /// The halts that stand.
+    pub fn halts(&self) -> Vec<Halt> {
         self.engine().halts()
     }
 
+    /// Waits until exactly that many fills of the order are booked.
+    pub async fn booked(&self, id: ClOrdId, times: usize) {
+        let engine = self.engine();
+        until(&format!("{times} fills"), async || {
+            let fills = engine.fills(id).await.expect("fills");
+            assert!(fills.len() <= times, "{fills:?}");
+            (fills.len() == times).then_some(())
+        })
+        .await;
+    }
+
     /// Dies: nothing is finished, nothing is said. What the kernel holds is on its way all the same.
-    pub(crate) fn crash(self) {
+    pub fn crash(self) {
         drop(self);
     }
 
     /// Stops in order.
-    pub(crate) async fn shutdown(mut self) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// As [`Engine::shutdown`].
+    pub async fn shutdown(mut self) -> Result<(), StoreError> {
         let engine = self.engine.take().expect("alive");
         let stopping = engine.shutdown(Duration::from_secs(10));
         self.inside(stopping).await
@@ -118,7 +165,32 @@ impl Drop for Bot {
 }
 
 /// The order once its fate is known.
-pub(crate) async fn settled(order: &Order) -> OrderRecord {
+pub async fn settled(order: &Order) -> OrderRecord {
     let settled = tokio::time::timeout(BOUND, order.settled());
     settled.await.expect("a verdict within the bound")
+}
+
+/// What a strategy does: a refusal by doubt or by its halt sent nothing, so it is asked again.
+pub async fn insist(engine: Engine, intent: OrderIntent) -> Order {
+    loop {
+        match engine.place(intent.clone()).await {
+            Ok(placed) => return placed.order().clone(),
+            Err(PlaceError::Doubt { .. } | PlaceError::Halted(_)) => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            // The instruments could not be read, or the clock.
+            Err(PlaceError::Venue { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Waits for a state and lets none of the others come before it that would be an end.
+pub async fn becomes(order: &Order, state: OrdState) {
+    until(&format!("{state}"), async || {
+        let now = order.latest().state;
+        assert!(now == state || !now.is_terminal(), "{now}");
+        (now == state).then_some(())
+    })
+    .await;
 }
