@@ -165,8 +165,8 @@ impl Venue for Liar<Arc<dyn Venue>> {
         self.inner.cancel_all(symbol).await
     }
 
-    async fn amend(&self, request: &Journaled<Amend>) -> AmendOutcome {
-        self.inner.amend(request).await
+    async fn amend(&self, request: &Journaled<Amend>, go: &Go) -> AmendOutcome {
+        self.inner.amend(request, go).await
     }
 
     async fn open_orders(
