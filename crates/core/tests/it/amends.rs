@@ -118,6 +118,7 @@ fn what_was_refused_or_never_left_is_settled() {
     let reject = Reject {
         reason: Reason::new("110007", "too little"),
         halts_account: false,
+        leaves_bytes: false,
     };
     for refused in [
         AmendOutcome::Rejected(reject),

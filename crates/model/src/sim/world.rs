@@ -277,6 +277,7 @@ impl World {
             return Submission::Rejected(Reject {
                 reason: Reason::new("7", "not enough of it"),
                 halts_account: false,
+                leaves_bytes: false,
             });
         }
         let same = |held: &&Held| held.key == create.key;
