@@ -1,7 +1,7 @@
 //! The dead man's switch: `scheduleCancel`, for a bot that wants its orders gone when it is.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use surefill_core::{VenueError, VenueTime};
@@ -27,7 +27,7 @@ use crate::adapter::Adapter;
 /// ```
 #[derive(Clone, Default)]
 pub struct DeadMansSwitch {
-    adapter: Arc<OnceLock<Weak<Adapter>>>,
+    adapter: Arc<Mutex<Weak<Adapter>>>,
 }
 
 impl DeadMansSwitch {
@@ -71,22 +71,25 @@ impl DeadMansSwitch {
         Ok(self.adapter()?.schedule(&ScheduleCancel::new(None)).await?)
     }
 
-    /// From here on it works. The first connection counts.
+    /// From here on it works. The last connection counts.
     pub(crate) fn connect(&self, adapter: &Arc<Adapter>) {
-        if self.adapter.set(Arc::downgrade(adapter)).is_err() {
-            tracing::warn!("a dead man's switch keeps to the venue that was connected first");
-        }
+        *self.adapter.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(adapter);
+    }
+
+    fn connected(&self) -> Option<Arc<Adapter>> {
+        let adapter = self.adapter.lock();
+        adapter.unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 
     fn adapter(&self) -> Result<Arc<Adapter>, VenueError> {
-        let adapter = self.adapter.get().and_then(Weak::upgrade);
-        adapter.ok_or_else(|| VenueError::Config("the venue is not connected".into()))
+        let connected = self.connected();
+        connected.ok_or_else(|| VenueError::Config("the venue is not connected".into()))
     }
 }
 
 impl fmt::Debug for DeadMansSwitch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let connected = self.adapter.get().is_some();
+        let connected = self.connected().is_some();
         f.debug_struct("DeadMansSwitch")
             .field("connected", &connected)
             .finish()
