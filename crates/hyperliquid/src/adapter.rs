@@ -4,7 +4,7 @@ mod assets;
 mod cancels;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,6 +19,7 @@ use surefill_core::{
 };
 use surefill_evm::Address;
 use surefill_transport::WsClient;
+use tokio::time::Instant;
 
 use crate::action::{Noop, ScheduleCancel, UpdateLeverage};
 use crate::client::{Client, Read};
@@ -35,6 +36,12 @@ use crate::reader::{Looked, Reader, SLACK, Who};
 use crate::rows::{self, FillRow, OrderRow};
 use crate::{Leverage, Network, id};
 
+/// How long no entry is sent after the venue said that the address is over its limit: it takes one request in so long.
+///
+/// # Source
+/// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
+const OVER_LIMIT: Duration = Duration::from_secs(10);
+
 /// Hyperliquid, connected.
 #[derive(Debug)]
 pub(crate) struct Adapter {
@@ -47,6 +54,8 @@ pub(crate) struct Adapter {
     universe: Mutex<Option<(VenueTime, Arc<Universe>)>>,
     /// Settings that the venue has not taken yet.
     leverage: tokio::sync::Mutex<HashMap<Symbol, Leverage>>,
+    /// Since when the address is over its limit, by the venue's last word.
+    over_limit: Mutex<Option<Instant>>,
 }
 
 /// What an adapter is made of.
@@ -82,6 +91,7 @@ impl Adapter {
             feed: parts.socket.map(|(ws, url)| Feed { ws, url }),
             universe: Mutex::default(),
             leverage: tokio::sync::Mutex::new(parts.leverage),
+            over_limit: Mutex::default(),
         }
     }
 
@@ -121,6 +131,41 @@ impl Adapter {
     /// Arms the dead man's switch, or takes it back.
     pub(crate) async fn schedule(&self, action: &ScheduleCancel) -> Result<(), ReadFailure> {
         outcome::done(&self.act(action).await?)
+    }
+
+    /// Each order that is refused for the limit is looked after until its bytes have expired; a bot that goes on would have so many of them
+    /// that its other orders are not looked at any more.
+    fn within_limit(&self) -> Result<(), ReadFailure> {
+        let since = *self
+            .over_limit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(left) = since.and_then(|since| OVER_LIMIT.checked_sub(since.elapsed())) else {
+            return Ok(());
+        };
+        let text = format!(
+            "the address is over its limit of requests, and the venue takes one in {} s: nothing is sent for another {} ms",
+            OVER_LIMIT.as_secs(),
+            left.as_millis()
+        );
+        Err(ReadFailure::Refused(Reason::new("", &text)))
+    }
+
+    /// What an answer to an order says besides.
+    fn heed(&self, submission: &Submission) {
+        let Submission::Rejected(reject) = submission else {
+            return;
+        };
+        if codes::assets_changed(&reject.reason.text) {
+            self.doubt_universe();
+        }
+        if codes::over_limit(&reject.reason.text) {
+            let mut since = self
+                .over_limit
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *since = Some(Instant::now());
+        }
     }
 
     /// Sets a perpetual's leverage where that is configured and not done. The value is absolute, so it is safe to set again.
@@ -261,6 +306,10 @@ impl Venue for Adapter {
     }
 
     async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError> {
+        // An exit is tried all the same.
+        if !intent.reduce_only {
+            self.within_limit()?;
+        }
         self.reader.user().await?;
         // The fence rests on the clock.
         self.reader.clock().await?;
@@ -307,11 +356,7 @@ impl Venue for Adapter {
         }
         let sent = self.reader.exchange(wire.body, Some(go)).await;
         let submission = outcome::submission(&sent, &wire.asked);
-        if let Submission::Rejected(reject) = &submission
-            && codes::assets_changed(&reject.reason.text)
-        {
-            self.doubt_universe();
-        }
+        self.heed(&submission);
         submission
     }
 

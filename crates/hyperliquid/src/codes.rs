@@ -90,6 +90,11 @@ pub fn uses_nonce_up(text: &str) -> bool {
     says(text, USED_UP)
 }
 
+/// Whether a refusal says that the address has sent more than it may: one request in ten seconds is taken from it meanwhile.
+pub fn over_limit(text: &str) -> bool {
+    says(text, &["too many cumulative requests sent"])
+}
+
 /// Whether a refusal says that the venue's clock is not what we take it for.
 pub fn clock_differs(text: &str) -> bool {
     says(text, &["action already expired", "nonce too high"])

@@ -560,6 +560,40 @@ async fn a_copy_that_lands_after_its_refusal_is_found() {
     assert!(engine.halts().iter().any(surprise), "{:?}", engine.halts());
 }
 
+/// An address over its limit is taken one request in ten seconds: entries are refused here meanwhile, and exits are tried.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_over_its_limit_sends_no_entries_for_a_while() {
+    let (venue, store) = (Venue::start().await, store());
+    let limit =
+        "Too many cumulative requests sent (10001 > 10000) for cumulative volume traded $1.";
+    let limit = Reply::Json(json!({"status": "err", "response": limit}));
+    venue.faulty([Fault::Lost(limit)]);
+    let engine = engine(&venue, &store).await;
+    let refused = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(refused.state, OrdState::Rejected);
+    let held = engine.place(intent(1)).await.expect_err("held back");
+    let PlaceError::Venue { error, .. } = held else {
+        panic!("{held:?}");
+    };
+    assert!(error.to_string().contains("over its limit"), "{error}");
+    assert_eq!(venue.posted("order").len(), 1, "nothing is sent");
+    let exit = OrderIntent {
+        reduce_only: true,
+        ..intent(2)
+    };
+    let exit = row(&engine.place(exit).await.expect("placed"));
+    assert_eq!(exit.state, OrdState::Acked);
+    let mut entries = 0;
+    for leg in 3..1_000 {
+        if let Ok(placed) = engine.place(intent(leg)).await {
+            assert_eq!(row(&placed).state, OrdState::Acked);
+            entries += 1;
+            break;
+        }
+    }
+    assert_eq!(entries, 1, "the address may send again");
+}
+
 /// What is kept of the assets is asked for again when the venue refuses what fits it.
 #[tokio::test(flavor = "multi_thread")]
 async fn assets_are_read_again_when_the_venue_refuses_what_fits_them() {
