@@ -7,20 +7,11 @@
     reason = "a program that shows what becomes of its order"
 )]
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::process::ExitCode;
 
 use clap::Parser;
 use surefill_bybit::{Bybit, Category, Keys, id};
-use surefill_core::{
-    Alias, Amount, BootTime, ClOrdId, Cold, Connect, Decision, MemoryStore, OrderIntent, Placement,
-    Rate, Side, Ticket, VenueClock, VenueCtx, VenueTime,
-};
-use surefill_examples::{SHORT, simulated_keys};
-
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-const VENUE: &str = "bybit";
+use surefill_examples::{Failed, SHORT, Terms, exit, simulated_keys, trade, unsent, variable};
 
 #[derive(Debug, Parser)]
 #[command(about = "Places one order on Bybit, follows it, and cancels it.")]
@@ -52,21 +43,32 @@ struct Args {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Failure> {
-    let args = Args::parse();
-    if args.testnet {
-        let secret = |name: &str| std::env::var(name).map_err(|_| format!("{name} is not set"));
-        let keys = Keys::hmac(secret("BYBIT_API_KEY")?, secret("BYBIT_API_SECRET")?)?;
-        return trade(&args, Bybit::testnet(keys)).await;
-    }
-    let simulator = surefill_sim::bybit::start(surefill_sim::bybit::Config::default()).await?;
-    let venue = Bybit::simulator(&simulator.url(), simulated_keys()?).with_timing(SHORT);
-    trade(&args, venue).await?;
-    simulator.shutdown().await;
-    Ok(())
+async fn main() -> ExitCode {
+    exit(run(&Args::parse()).await)
 }
 
-async fn trade(args: &Args, mut venue: Bybit) -> Result<(), Failure> {
+async fn run(args: &Args) -> Result<(), Failed> {
+    if args.testnet {
+        let (key, secret) = (variable("BYBIT_API_KEY")?, variable("BYBIT_API_SECRET")?);
+        let keys = Keys::hmac(key, secret).map_err(Failed::usage)?;
+        return with(args, Bybit::testnet(keys)).await;
+    }
+    let simulator = surefill_sim::bybit::start(surefill_sim::bybit::Config::default()).await;
+    let simulator = simulator.map_err(Failed::other)?;
+    let keys = simulated_keys().map_err(Failed::usage)?;
+    let venue = Bybit::simulator(&simulator.url(), keys).with_timing(SHORT);
+    let ended = with(args, venue).await;
+    simulator.shutdown().await;
+    ended
+}
+
+async fn with(args: &Args, mut venue: Bybit) -> Result<(), Failed> {
+    let terms = Terms {
+        venue: "bybit",
+        symbol: args.symbol.clone(),
+        qty: args.qty.clone(),
+        price: args.price.clone(),
+    };
     if args.spot {
         venue = venue.with_category(Category::Spot);
     }
@@ -77,64 +79,22 @@ async fn trade(args: &Args, mut venue: Bybit) -> Result<(), Failure> {
         venue = venue.without_stream();
     }
     if args.dry_run {
-        return dry_run(args, venue).await;
+        return dry_run(&terms, venue).await;
     }
-    let store = MemoryStore::new(VenueTime::from_ms(0));
-    let cold = Cold::new(store).venue(VENUE, venue);
-    let (engine, _report) = cold.recover().await?;
-    let now = engine.venue_time(&VENUE.into());
-    let intent = intent(args, now.ok_or("the venue was not heard")?)?;
-    match engine.place(intent).await? {
-        Placement::Live(order) => {
-            show("works", order.record());
-            let row = engine.cancel(order.id()).await?;
-            show("cancel asked", &row);
-            show("ended", &order.done().await);
-        }
-        Placement::Done(order) => show("done", order.record()),
-        Placement::Unknown(order) => show("was in doubt", &order.settled().await),
-    }
-    engine.shutdown(Duration::from_secs(5)).await?;
-    Ok(())
+    trade(&terms, venue).await
 }
 
-fn intent(args: &Args, now: VenueTime) -> Result<OrderIntent, Failure> {
-    Ok(OrderIntent::limit(
-        Decision::new("example", now.as_ms()),
-        VENUE,
-        &*args.symbol,
-        Side::Buy,
-        Amount::Base(args.qty.parse()?),
-        args.price.parse()?,
-    ))
-}
-
-/// Builds the request as the engine would, and prints it.
-async fn dry_run(args: &Args, venue: Bybit) -> Result<(), Failure> {
-    let clock = Arc::new(VenueClock::new(Arc::new(BootTime)));
-    let ctx = VenueCtx {
-        alias: Alias::from(VENUE),
-        clock: Arc::clone(&clock),
-        nonces: None,
-        rate: Arc::new(Rate::new(venue.profile().rates)),
-    };
-    let venue = Box::new(venue).connect(ctx)?;
-    let now = venue.venue_time().await?;
-    let intent = intent(args, now)?;
-    let facts = venue.facts(&intent).await?;
-    let ticket = Ticket {
-        no: 1,
-        now,
-        nonce: None,
-        facts,
-    };
-    let account = venue.account().await?;
-    let order_id = ClOrdId::derive(&intent.decision, &account, &intent.symbol, intent.side);
-    let attempt = venue.prepare(&order_id, &intent, &ticket)?;
-    let wire = String::from_utf8(attempt.wire.clone())?;
+/// Prints the request that would be sent, without what is secret.
+async fn dry_run(terms: &Terms, venue: Bybit) -> Result<(), Failed> {
+    let unsent = unsent(terms, venue).await?;
+    let wire = String::from_utf8(unsent.attempt.wire).map_err(Failed::other)?;
     let mut lines = wire.splitn(3, '\n');
     let (at, window) = (lines.next(), lines.next());
-    println!("order {order_id}, at the venue {}", id::spell(&order_id));
+    println!(
+        "order {}, at the venue {}",
+        unsent.id,
+        id::spell(&unsent.id)
+    );
     println!("POST /v5/order/create");
     println!("X-BAPI-API-KEY: [redacted]");
     println!("X-BAPI-TIMESTAMP: {}", at.unwrap_or_default());
@@ -142,13 +102,6 @@ async fn dry_run(args: &Args, venue: Bybit) -> Result<(), Failure> {
     println!("X-BAPI-SIGN: [redacted]");
     println!("Content-Type: application/json");
     println!("\n{}", lines.next().unwrap_or_default());
-    println!("\nfence {:?}: nothing was sent", attempt.fence);
+    println!("\nfence {:?}: nothing was sent", unsent.attempt.fence);
     Ok(())
-}
-
-fn show(what: &str, row: &surefill_core::OrderRecord) {
-    println!(
-        "{what}: {} is {}, {} filled",
-        row.id, row.state, row.cum_qty
-    );
 }

@@ -1,4 +1,14 @@
-//! What the examples share: the simulated venues' built-in accounts, their clock, and their short timing.
+//! What the examples share: one order from its placing to its end, the simulated venues' built-in accounts, their clock, and their short
+//! timing.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "programs that show what becomes of their orders"
+)]
+
+mod one_order;
+
+pub use one_order::{Failed, Terms, Unsent, exit, trade, unsent, variable};
 
 use serde_json::Value;
 use surefill_bybit::{KeyError, Keys, Timing};

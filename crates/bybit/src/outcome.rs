@@ -148,6 +148,7 @@ fn submitted(said: &Said, ids: Option<&Ids>, key: &str) -> Submission {
         Class::Reject { halts } => Submission::Rejected(Reject {
             reason: said.reason.clone(),
             halts_account: halts,
+            leaves_bytes: false,
         }),
         Class::Duplicate => Submission::Duplicate(DuplicateOf::Id),
         Class::NotTaken { wait } => Submission::NotTaken {
@@ -296,11 +297,13 @@ pub fn amend(sent: &Sent, key: &str) -> AmendOutcome {
         Class::Reject { halts } => AmendOutcome::Rejected(Reject {
             reason: said.reason,
             halts_account: halts,
+            leaves_bytes: false,
         }),
         // Documented as refused before acting: the order is as it was, and nothing repeats an amend by itself.
         Class::NotTaken { .. } => AmendOutcome::Rejected(Reject {
             reason: said.reason,
             halts_account: false,
+            leaves_bytes: false,
         }),
         Class::Ok | Class::Duplicate | Class::Processing | Class::Unknown => {
             AmendOutcome::Unknown(said.unknown())

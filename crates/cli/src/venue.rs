@@ -32,6 +32,8 @@ pub(crate) enum Settings {
         account: Option<String>,
         /// The vault or sub-account that is traded for.
         vault: Option<String>,
+        /// Builders' dexes whose orders and positions are seen.
+        dexes: Vec<String>,
         stream: bool,
         /// How far from the middle a market order may go; `None` for the adapter's own.
         slippage_bps: Option<u32>,
@@ -94,7 +96,13 @@ impl Kind {
                 "stream",
                 "trade_socket",
             ],
-            Self::Hyperliquid => &["account_address", "vault_address", "stream", "slippage_bps"],
+            Self::Hyperliquid => &[
+                "account_address",
+                "vault_address",
+                "dexes",
+                "stream",
+                "slippage_bps",
+            ],
         }
     }
 }
@@ -111,6 +119,7 @@ impl Settings {
             Kind::Hyperliquid => Ok(Self::Hyperliquid {
                 account: evm_address(section, "account_address")?,
                 vault: evm_address(section, "vault_address")?,
+                dexes: dexes(section)?,
                 stream: section.flag("stream")?.unwrap_or(true),
                 slippage_bps: slippage(section)?,
             }),
@@ -153,6 +162,7 @@ pub(crate) fn adapter(venue: &VenueConfig) -> Result<Box<dyn Connect>, Failure> 
         Settings::Hyperliquid {
             account,
             vault,
+            dexes,
             stream,
             slippage_bps: _,
         } => {
@@ -175,6 +185,9 @@ pub(crate) fn adapter(venue: &VenueConfig) -> Result<Box<dyn Connect>, Failure> 
             }
             if let Some(timing) = &venue.timing {
                 hyperliquid = hyperliquid.with_timing(hyperliquid_timing(timing));
+            }
+            for dex in dexes {
+                hyperliquid = hyperliquid.with_dex(dex);
             }
             if !stream {
                 hyperliquid = hyperliquid.without_stream();
@@ -250,6 +263,31 @@ fn evm_address(section: &mut Section<'_>, name: &str) -> Result<Option<String>, 
         return Ok(Some(at.value));
     }
     Err(at.error(source, "is no address: 0x and 40 hex digits"))
+}
+
+/// The longest name of a builder's dex that is taken for one.
+const LONGEST_DEX: usize = 16;
+
+/// Names of builders' dexes. What is none is not shown, because it may be a key.
+fn dexes(section: &mut Section<'_>) -> Result<Vec<String>, ConfigError> {
+    let source = section.source();
+    let Some(at) = section.texts("dexes")? else {
+        return Ok(Vec::new());
+    };
+    let is_name = |name: &String| {
+        let fits = (1..=LONGEST_DEX).contains(&name.len());
+        fits && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    if !at.value.iter().all(is_name) {
+        let what =
+            format!("holds what is no dex's name: letters and digits, {LONGEST_DEX} at most");
+        return Err(at.error(source, what));
+    }
+    let twice = |name: &&String| at.value.iter().filter(|other| other == name).count() > 1;
+    match at.value.iter().find(twice) {
+        Some(name) => Err(at.error(source, format!("names {name} twice"))),
+        None => Ok(at.value),
+    }
 }
 
 fn slippage(section: &mut Section<'_>) -> Result<Option<u32>, ConfigError> {

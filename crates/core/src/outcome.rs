@@ -54,6 +54,10 @@ pub struct Reject {
     pub reason: Reason,
     /// The refusal concerns keys or account: nothing else will be taken either, so the account halts.
     pub halts_account: bool,
+    /// It came, or may have come, before the bytes were used up, at a venue where a refusal uses them up: a copy of them could still
+    /// land, so the row is watched.
+    #[serde(default)]
+    pub leaves_bytes: bool,
 }
 
 /// What a duplicate answer says is known already.

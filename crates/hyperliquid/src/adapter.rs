@@ -1,5 +1,8 @@
 //! The contract, out of the parts: glue only.
 
+mod assets;
+mod cancels;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,24 +19,28 @@ use surefill_core::{
 };
 use surefill_evm::Address;
 use surefill_transport::WsClient;
+use tokio::time::Instant;
 
-use crate::action::{Cancel, CancelByCloid, CancelItem, CloidItem, Noop, UpdateLeverage};
+use crate::action::{Noop, ScheduleCancel, UpdateLeverage};
 use crate::client::{Client, Read};
+use crate::codes;
 use crate::coins::{self, Asset, Universe};
 use crate::error::ReadFailure;
 use crate::follow::Feed;
+use crate::list::About;
+use crate::nonce::ActNonces;
 use crate::number::Market;
 use crate::outcome::{self, Sent};
 use crate::prepare::{Listed, Signer, Wire, prepare};
-use crate::reader::{Found, Reader, Who};
-use crate::rows::{self, FillRow};
+use crate::reader::{Looked, Reader, SLACK, Who};
+use crate::rows::{self, FillRow, OrderRow};
 use crate::{Leverage, Network, id};
 
-/// Assets are added now and then, and keep their numbers; they are asked for again after a day, and for a name that is not known.
-const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// A name that is not known is asked for again no sooner than this: a list weighs as much as ten looks.
-const RELIST: Duration = Duration::from_secs(60);
+/// How long no entry is sent after the venue said that the address is over its limit: it takes one request in so long.
+///
+/// # Source
+/// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
+const OVER_LIMIT: Duration = Duration::from_secs(10);
 
 /// Hyperliquid, connected.
 #[derive(Debug)]
@@ -42,11 +49,13 @@ pub(crate) struct Adapter {
     profile: VenueProfile,
     network: Network,
     signer: Signer,
-    nonces: Arc<Nonces>,
+    nonces: ActNonces,
     feed: Option<Feed>,
     universe: Mutex<Option<(VenueTime, Arc<Universe>)>>,
     /// Settings that the venue has not taken yet.
     leverage: tokio::sync::Mutex<HashMap<Symbol, Leverage>>,
+    /// Since when the address is over its limit, by the venue's last word.
+    over_limit: Mutex<Option<Instant>>,
 }
 
 /// What an adapter is made of.
@@ -78,70 +87,85 @@ impl Adapter {
             profile,
             network: parts.network,
             signer: parts.signer,
-            nonces: parts.nonces,
+            nonces: ActNonces::new(parts.nonces),
             feed: parts.socket.map(|(ws, url)| Feed { ws, url }),
             universe: Mutex::default(),
             leverage: tokio::sync::Mutex::new(parts.leverage),
+            over_limit: Mutex::default(),
         }
     }
 
-    /// What is traded, from the cache where it is fresh and knows the name.
-    async fn universe(&self, coin: Option<&Symbol>) -> Result<Arc<Universe>, ReadFailure> {
-        let now = self.reader.clock_for_acts().await?.now;
-        let kept = self.universe.lock();
-        let kept = kept.unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((since, universe)) = kept {
-            let knows = coin.is_none_or(|coin| universe.get(coin).is_some());
-            let fresh = if knows { FRESH } else { RELIST };
-            if now.since(since) < fresh {
-                return Ok(universe);
-            }
-        }
-        let universe = Arc::new(self.list_universe().await?);
-        let mut kept = self.universe.lock().unwrap_or_else(PoisonError::into_inner);
-        *kept = Some((now, Arc::clone(&universe)));
-        Ok(universe)
-    }
-
-    async fn list_universe(&self) -> Result<Universe, ReadFailure> {
-        let mut all = coins::perps(&self.reader.read(&Read::Meta(None)).await, None)?;
-        all.extend(coins::pairs(&self.reader.read(&Read::SpotMeta).await)?);
-        if self.reader.dexes.is_empty() {
-            return Ok(Universe::new(all));
-        }
-        let dexes = coins::dexes(&self.reader.read(&Read::Dexes).await)?;
-        for name in &self.reader.dexes {
-            let found = dexes.iter().find(|(_, found)| found == name);
-            let unknown = || ReadFailure::unreadable(format!("there is no dex {name:?}"));
-            let (at, _) = found.ok_or_else(unknown)?;
-            let meta = self.reader.read(&Read::Meta(Some(name.clone()))).await;
-            all.extend(coins::perps(&meta, Some(*at))?);
-        }
-        Ok(Universe::new(all))
-    }
-
-    /// The number of an asset, for an act: a cache of any age will do, because numbers stay.
-    async fn asset(&self, coin: &Symbol) -> Result<u32, ReadFailure> {
-        let kept = self.universe.lock();
-        let kept = kept.unwrap_or_else(PoisonError::into_inner).clone();
-        let known = kept.and_then(|(_, universe)| universe.get(coin).map(|asset| asset.id));
-        if let Some(id) = known {
-            return Ok(id);
-        }
-        let universe = self.universe(Some(coin)).await?;
-        let asset = universe.get(coin);
-        let unknown = || ReadFailure::unreadable(format!("{coin} is not traded here"));
-        asset.map(|asset| asset.id).ok_or_else(unknown)
-    }
-
-    /// Signs and sends an act other than an order, with a nonce of its own.
+    /// Signs and sends what must go out when it possibly can, with a nonce of its own: a cancel, the dead man's switch.
     async fn act(&self, action: &(impl Serialize + Sync)) -> Result<Sent, ReadFailure> {
         self.reader.ctx.rate.admit(RateClass::Cancel).await;
         let now = self.reader.clock_for_acts().await?.now;
-        let nonce = self.nonces.next_even_unjournaled(now).await;
+        let nonce = self.nonces.urgent(now).await;
+        self.send_act(action, nonce, now).await
+    }
+
+    /// The same for a setting, which waits like an order where the venue would refuse its nonce.
+    async fn set(&self, action: &(impl Serialize + Sync)) -> Result<Sent, ReadFailure> {
+        self.reader.ctx.rate.admit(RateClass::Cancel).await;
+        let now = self.reader.clock_for_acts().await?.now;
+        let nonce = self.nonces.checked(now).await;
+        let nonce = nonce.map_err(|why| ReadFailure::unreadable(format!("no nonce: {why}")))?;
+        self.send_act(action, nonce, now).await
+    }
+
+    async fn send_act(
+        &self,
+        action: &(impl Serialize + Sync),
+        nonce: u64,
+        now: VenueTime,
+    ) -> Result<Sent, ReadFailure> {
         let body = self.signer.body(action, nonce, now);
         let body = body.map_err(|error| ReadFailure::unreadable(error.to_string()))?;
-        Ok(self.reader.client.exchange(body, None).await)
+        Ok(self.reader.exchange(body, None).await)
+    }
+
+    /// The venue's time.
+    pub(crate) async fn venue_now(&self) -> Result<VenueTime, ReadFailure> {
+        Ok(self.reader.clock().await?.now)
+    }
+
+    /// Arms the dead man's switch, or takes it back.
+    pub(crate) async fn schedule(&self, action: &ScheduleCancel) -> Result<(), ReadFailure> {
+        outcome::done(&self.act(action).await?)
+    }
+
+    /// Each order that is refused for the limit is looked after until its bytes have expired; a bot that goes on would have so many of them
+    /// that its other orders are not looked at any more.
+    fn within_limit(&self) -> Result<(), ReadFailure> {
+        let since = *self
+            .over_limit
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(left) = since.and_then(|since| OVER_LIMIT.checked_sub(since.elapsed())) else {
+            return Ok(());
+        };
+        let text = format!(
+            "the address is over its limit of requests, and the venue takes one in {} s: nothing is sent for another {} ms",
+            OVER_LIMIT.as_secs(),
+            left.as_millis()
+        );
+        Err(ReadFailure::Refused(Reason::new("", &text)))
+    }
+
+    /// What an answer to an order says besides.
+    fn heed(&self, submission: &Submission) {
+        let Submission::Rejected(reject) = submission else {
+            return;
+        };
+        if codes::assets_changed(&reject.reason.text) {
+            self.doubt_universe();
+        }
+        if codes::over_limit(&reject.reason.text) {
+            let mut since = self
+                .over_limit
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *since = Some(Instant::now());
+        }
     }
 
     /// Sets a perpetual's leverage where that is configured and not done. The value is absolute, so it is safe to set again.
@@ -156,7 +180,7 @@ impl Adapter {
             let text = format!("{} has no leverage", asset.coin);
             return Err(ReadFailure::Refused(Reason::new("", &text)));
         }
-        outcome::done(&self.act(&action).await?).map_err(ReadFailure::Refused)?;
+        outcome::done(&self.set(&action).await?)?;
         open.remove(&asset.coin);
         Ok(())
     }
@@ -165,6 +189,13 @@ impl Adapter {
     async fn round(&self, order: &OrderRecord) -> Result<Lookup, ReadFailure> {
         let key = id::key(&order.id);
         let now = self.reader.clock().await?.now;
+        let about = About {
+            key: &key,
+            order_ids: &order.order_ids,
+            symbol: order.symbol(),
+            // The clock may have been ahead when the row was made.
+            since: order.created_at.min(now).before(SLACK),
+        };
         let found = if may_land(order, now) {
             // No round counts yet: what can be found is looked for, and the lists are read when their silence says something.
             if !self.reader.early(&key).await? {
@@ -176,59 +207,42 @@ impl Adapter {
         } else if in_doubt(order) {
             None
         } else {
-            self.reader.glance(order, &key).await?
+            self.glance(order, &about).await?
         };
-        if let Some(Found { rows, fills }) = found {
+        if let Some(Looked { rows, fills }) = found {
             let begun = self.reader.as_of(self.reader.ctx.clock.begun())?;
             return Ok(rows::lookup(&key, &rows, fills, begun, begun));
         }
         // Its silence may end the order, so the clock is heard anew: one that was set back would say that the fence has passed.
         self.reader.ask_time().await?;
         let begun = self.reader.as_of(self.reader.ctx.clock.begun())?;
-        let Found { rows, fills } = self.reader.full_round(order, &key).await?;
+        let Looked { rows, fills } = self.reader.full_round(&about).await?;
         let ended = self.reader.as_of(self.reader.ctx.clock.ended())?;
         Ok(rows::lookup(&key, &rows, fills, begun, ended))
     }
 
-    /// Cancels under every id that the venue has named, and under ours where it has named none: a request for each of the two, at most.
-    async fn cancel_each(
+    /// A look at an order that the venue has named, with its fills where more is executed than was booked.
+    async fn glance(
         &self,
-        orders: &[&OrderRecord],
-    ) -> Result<Vec<CancelOutcome>, ReadFailure> {
-        let (mut by_oid, mut by_cloid, mut of) = (Vec::new(), Vec::new(), Vec::new());
-        for order in orders {
-            let asset = self.asset(order.symbol()).await?;
-            for order_id in &order.order_ids {
-                let oid = order_id.as_str().parse();
-                let oid =
-                    oid.map_err(|_| ReadFailure::unreadable("an order id that is no number"))?;
-                by_oid.push(CancelItem { a: asset, o: oid });
+        order: &OrderRecord,
+        about: &About<'_>,
+    ) -> Result<Option<Looked>, ReadFailure> {
+        let Some(mut looked) = self.reader.glance(about).await? else {
+            return Ok(None);
+        };
+        let booked = order.booked_qty;
+        let more = |row: &OrderRow| row.cum_qty.is_none_or(|cum_qty| cum_qty > booked);
+        if order.fills_owed() || looked.rows.iter().any(more) {
+            match self.reader.fills_of(about, &looked.rows).await {
+                Ok(of_order) => looked.fills = of_order.fills,
+                // What the order has come to is known all the same; its fills stay owed.
+                Err(ReadFailure::Unreadable(why)) => {
+                    tracing::error!(id = %order.id, %why, "the fills of an order cannot be read");
+                }
+                Err(failure) => return Err(failure),
             }
-            if order.order_ids.is_empty() {
-                let cloid = id::spell(&order.id);
-                by_cloid.push(CloidItem { asset, cloid });
-            }
-            of.push(order.order_ids.len());
         }
-        let (oids, cloids) = (by_oid.len(), by_cloid.len());
-        let mut named = Vec::new();
-        if oids > 0 {
-            named = outcome::cancels(&self.act(&Cancel::new(by_oid)).await?, oids);
-        }
-        let mut ours = Vec::new();
-        if cloids > 0 {
-            // What the first request came to must not be lost with the second.
-            ours = match self.act(&CancelByCloid::new(by_cloid)).await {
-                Ok(sent) => outcome::cancels(&sent, cloids),
-                Err(failure) => vec![CancelOutcome::Unknown(unknown(&failure)); cloids],
-            };
-        }
-        let (mut named, mut ours) = (named.into_iter(), ours.into_iter());
-        let each = of.into_iter().map(|n| match n {
-            0 => outcome::canceled(ours.by_ref().take(1).collect()),
-            n => outcome::canceled(named.by_ref().take(n).collect()),
-        });
-        Ok(each.collect())
+        Ok(Some(looked))
     }
 
     /// A noop with the nonce of the attempt. Only the signer's own nonces are remembered, so another key's say nothing.
@@ -240,44 +254,7 @@ impl Adapter {
         let now = self.reader.clock_for_acts().await?.now;
         let body = self.signer.own_body(&Noop::NEW, wire.nonce, now);
         let body = body.map_err(|error| ReadFailure::unreadable(error.to_string()))?;
-        Ok(outcome::revocation(
-            &self.reader.client.exchange(body, None).await,
-        ))
-    }
-
-    async fn cancel_listed(
-        &self,
-        symbol: Option<&Symbol>,
-    ) -> Result<CancelAllOutcome, ReadFailure> {
-        let mut open = self.reader.open_orders().await?;
-        open.retain(|row| symbol.is_none_or(|symbol| row.seen.symbol.as_ref() == Some(symbol)));
-        let mut items = Vec::with_capacity(open.len());
-        for row in &open {
-            let coin = row.seen.symbol.as_ref();
-            let coin = coin.ok_or_else(|| ReadFailure::unreadable("an order without a coin"))?;
-            let oid = row.order_id.as_str().parse();
-            items.push(CancelItem {
-                a: self.asset(coin).await?,
-                o: oid.map_err(|_| ReadFailure::unreadable("an order id that is no number"))?,
-            });
-        }
-        if items.is_empty() {
-            return Ok(CancelAllOutcome::Taken(Vec::new()));
-        }
-        let n = items.len();
-        let outcomes = outcome::cancels(&self.act(&Cancel::new(items)).await?, n);
-        let mut taken = Vec::new();
-        for (row, outcome) in open.into_iter().zip(outcomes) {
-            match outcome {
-                CancelOutcome::Taken | CancelOutcome::Canceled(_) => taken.push(Handle {
-                    key: row.key,
-                    order_id: Some(row.order_id),
-                }),
-                CancelOutcome::NotOpen | CancelOutcome::NotYet => {}
-                CancelOutcome::Unknown(cause) => return Ok(CancelAllOutcome::Unknown(cause)),
-            }
-        }
-        Ok(CancelAllOutcome::Taken(taken))
+        Ok(outcome::revocation(&self.reader.exchange(body, None).await))
     }
 
     fn of_symbol(rows: &mut Vec<ExecReport>, symbol: Option<&Symbol>) {
@@ -329,6 +306,10 @@ impl Venue for Adapter {
     }
 
     async fn facts(&self, intent: &OrderIntent) -> Result<Facts, VenueError> {
+        // An exit is tried all the same.
+        if !intent.reduce_only {
+            self.within_limit()?;
+        }
         self.reader.user().await?;
         // The fence rests on the clock.
         self.reader.clock().await?;
@@ -373,8 +354,10 @@ impl Venue for Adapter {
             let why = format!("signed by {}, which is not in use any more", wire.signer);
             return Submission::NotSent(NotSent::Connect(why.into()));
         }
-        let sent = self.reader.client.exchange(wire.body, Some(go)).await;
-        outcome::submission(&sent, &wire.asked)
+        let sent = self.reader.exchange(wire.body, Some(go)).await;
+        let submission = outcome::submission(&sent, &wire.asked);
+        self.heed(&submission);
+        submission
     }
 
     async fn lookup(&self, order: &OrderRecord) -> Lookup {
@@ -393,19 +376,12 @@ impl Venue for Adapter {
     }
 
     async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
-        match self.cancel_each(&[order]).await {
-            Ok(outcomes) => outcome::canceled(outcomes),
-            Err(failure) => CancelOutcome::Unknown(unknown(&failure)),
-        }
+        outcome::canceled(self.cancel_each(&[order]).await)
     }
 
     async fn cancel_batch(&self, orders: &[OrderRecord]) -> Vec<CancelOutcome> {
         let all: Vec<&OrderRecord> = orders.iter().collect();
-        self.cancel_each(&all).await.unwrap_or_else(|failure| {
-            let each = orders.iter();
-            each.map(|_| CancelOutcome::Unknown(unknown(&failure)))
-                .collect()
-        })
+        self.cancel_each(&all).await
     }
 
     async fn cancel_all(&self, symbol: Option<&Symbol>) -> Result<CancelAllOutcome, VenueError> {
@@ -423,7 +399,7 @@ impl Venue for Adapter {
     ) -> Result<Snapshot<ExecReport>, VenueError> {
         self.reader
             .snapshot(async {
-                let mut open = rows::reports(&self.reader.open_orders().await?)?;
+                let mut open = rows::reports(&self.reader.open_orders().await?.found()?);
                 Self::of_symbol(&mut open, symbol);
                 Ok(open)
             })
@@ -437,12 +413,13 @@ impl Venue for Adapter {
     ) -> Result<Snapshot<ExecReport>, VenueError> {
         self.reader
             .snapshot(async {
-                let (mut rows, reaches) = self.reader.history(since).await?;
+                let (list, reaches) = self.reader.history(since).await?;
+                let mut rows = list.found()?;
                 if !reaches {
                     tracing::warn!(%since, "the list of closed orders does not reach back so far");
                 }
                 rows.retain(|row| row.changed_at >= since);
-                let mut closed = rows::reports(&rows)?;
+                let mut closed = rows::reports(&rows);
                 closed.retain(rows::has_ended);
                 Self::of_symbol(&mut closed, symbol);
                 Ok(closed)
@@ -470,9 +447,14 @@ impl Venue for Adapter {
                     .await?
                     .now
                     .after(Duration::from_secs(60));
-                let fills = self.reader.fills(since, to).await?;
+                let (fills, _) = self.reader.fills(since, to).await?;
                 let ours = |row: &FillRow| symbol.is_none_or(|symbol| row.fill.symbol == *symbol);
-                Ok(fills.into_iter().filter(ours).map(handle).collect())
+                Ok(fills
+                    .booked()?
+                    .into_iter()
+                    .filter(ours)
+                    .map(handle)
+                    .collect())
             })
             .await
     }

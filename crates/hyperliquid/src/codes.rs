@@ -6,7 +6,7 @@
 /// What a text means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The order, or the whole action, was refused after its nonce was taken: no copy of the bytes can act any more.
+    /// The order, or the whole action, was refused.
     Refused,
     /// Keys or account are refused before the nonce is looked at.
     Keys,
@@ -43,8 +43,18 @@ const REFUSED: &[&str] = &[
     "only post-only orders allowed immediately after a network upgrade",
     "too many cumulative requests sent",
     "invalid spot",
-    "cannot set scheduled cancel time",
-    "cannot switch leverage type",
+];
+
+/// Refusals of a whole action that were seen to use its nonce up. Of the others it is not known whether they come before or after that.
+const USED_UP: &[&str] = &["only post-only orders allowed immediately after a network upgrade"];
+
+/// Refusals that can only come of numbers or names that are not those of the venue any more.
+const OUTDATED: &[&str] = &[
+    "price must be divisible by tick size",
+    "order has invalid size",
+    "order has invalid price",
+    "order has zero size",
+    "invalid spot",
 ];
 
 /// Texts about signer, account and vault.
@@ -73,6 +83,31 @@ pub fn class(text: &str) -> Class {
     } else {
         Class::Unknown
     }
+}
+
+/// Whether a refusal of a whole action is known to have used its nonce up.
+pub fn uses_nonce_up(text: &str) -> bool {
+    says(text, USED_UP)
+}
+
+/// Whether a refusal says that the address has sent more than it may: one request in ten seconds is taken from it meanwhile.
+pub fn over_limit(text: &str) -> bool {
+    says(text, &["too many cumulative requests sent"])
+}
+
+/// Whether a refusal says that the venue's clock is not what we take it for.
+pub fn clock_differs(text: &str) -> bool {
+    says(text, &["action already expired", "nonce too high"])
+}
+
+/// Whether a refusal says that what is kept of the venue's assets is out of date: an order that fits it does not fit the venue.
+pub fn assets_changed(text: &str) -> bool {
+    says(text, OUTDATED)
+}
+
+fn says(text: &str, parts: &[&str]) -> bool {
+    let text = text.to_lowercase();
+    parts.iter().any(|part| text.contains(part))
 }
 
 /// Bodies with which the server turns a request away that it cannot read; nothing was admitted, and the same bytes never will be.
@@ -175,6 +210,23 @@ mod tests {
         ] {
             assert_eq!(class(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn only_what_was_seen_to_use_a_nonce_up_is_said_to() {
+        let gate = "Only post-only orders allowed immediately after a network upgrade";
+        assert!(uses_nonce_up(gate));
+        for text in [
+            "Too many cumulative requests sent (5 > 4) for cumulative volume traded $1.",
+            "Vault not registered: 0xab",
+            "Invalid spot",
+            "Order has zero size.",
+        ] {
+            assert!(!uses_nonce_up(text), "{text}");
+        }
+        // Texts about settings are no refusals of orders.
+        let setting = "Cannot switch leverage type with open position.";
+        assert_eq!(class(setting), Class::Unknown);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::follow::ws_config;
 use crate::prepare::Signer;
 use crate::profile::{self, profile};
 use crate::sign::Source;
+use crate::switch::DeadMansSwitch;
 
 /// Where orders go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +159,7 @@ pub struct Hyperliquid {
     poll: Option<Duration>,
     cap: Option<Duration>,
     silence: Option<Duration>,
+    switch: DeadMansSwitch,
 }
 
 impl Hyperliquid {
@@ -196,6 +198,7 @@ impl Hyperliquid {
             poll: None,
             cap: None,
             silence: None,
+            switch: DeadMansSwitch::default(),
         }
     }
 
@@ -217,6 +220,11 @@ impl Hyperliquid {
     pub fn with_leverage(mut self, coin: &str, leverage: Leverage) -> Self {
         self.leverage.insert(Symbol::from(coin), leverage);
         self
+    }
+
+    /// The dead man's switch of the account. It works once the engine has connected the venue.
+    pub fn dead_mans_switch(&self) -> DeadMansSwitch {
+        self.switch.clone()
     }
 
     /// Follows no stream: the engine asks for its orders instead.
@@ -341,6 +349,8 @@ impl Connect for Hyperliquid {
             budget: profile::budget(&self.timing),
             socket: self.stream.then_some((ws, self.ws)),
         };
-        Ok(Arc::new(Adapter::new(ctx, profile, parts)))
+        let adapter = Arc::new(Adapter::new(ctx, profile, parts));
+        self.switch.connect(&adapter);
+        Ok(adapter)
     }
 }

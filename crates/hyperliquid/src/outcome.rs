@@ -8,6 +8,7 @@ use surefill_core::{
 use surefill_transport::{Answer, SendFailure};
 
 use crate::codes::{self, Class};
+use crate::error::ReadFailure;
 use crate::wire::{Filled, Outer, Response, Status, Statuses};
 
 /// What the transport says of one send.
@@ -143,10 +144,14 @@ pub fn submissions(sent: &Sent, asked: &[Asked]) -> Vec<Submission> {
         };
         match item {
             Item::Element(element) => placed(element, asked),
-            Item::Same(text) | Item::No(text) => refused(text),
+            // What a yes holds was admitted, so its nonce is used up.
+            Item::Same(text) => refused(text, false),
+            Item::No(text) => refused(text, !codes::uses_nonce_up(text)),
+            // Another server of the venue's may read what this one could not.
             Item::Unreadable(why) => Submission::Rejected(Reject {
                 reason: why.clone(),
                 halts_account: false,
+                leaves_bytes: true,
             }),
             Item::Nothing(cause) => Submission::Unknown(cause),
         }
@@ -163,7 +168,7 @@ fn placed(element: &RawValue, asked: &Asked) -> Submission {
         cloid.is_none_or(|cloid| cloid.eq_ignore_ascii_case(asked.key.as_str()))
     };
     match status {
-        Status::Error(text) => refused(&text),
+        Status::Error(text) => refused(&text, false),
         Status::Resting(resting) if echoes(&resting.cloid) => Submission::Acked(ExecReport::ack(
             asked.key.clone(),
             OrderId::from(resting.oid.to_string()),
@@ -190,15 +195,18 @@ fn executed(filled: &Filled, asked: &Asked) -> Option<ExecReport> {
     (!total.is_zero()).then_some(report)
 }
 
-fn refused(text: &str) -> Submission {
+fn refused(text: &str, leaves_bytes: bool) -> Submission {
     match codes::class(text) {
         Class::Refused => Submission::Rejected(Reject {
             reason: reason(text),
             halts_account: false,
+            leaves_bytes,
         }),
+        // These come before the nonce is looked at.
         Class::Keys => Submission::Rejected(Reject {
             reason: reason(text),
             halts_account: true,
+            leaves_bytes: true,
         }),
         // Of this or of another action, of this or of an earlier copy: never read as refused, nor as placed.
         Class::Used => Submission::Duplicate(DuplicateOf::Bytes),
@@ -248,6 +256,14 @@ pub fn canceled(outcomes: Vec<CancelOutcome>) -> CancelOutcome {
     whole
 }
 
+/// Whether an answer says that the venue's clock is not what the request was made by.
+pub fn clock_differs(sent: &Sent) -> bool {
+    match hear(sent) {
+        Heard::No(text) => codes::clock_differs(&text),
+        Heard::Yes(_) | Heard::NotSent(_) | Heard::Unreadable(_) | Heard::Nothing(_) => false,
+    }
+}
+
 /// The answer to a noop that was signed with an order's nonce.
 pub fn revocation(sent: &Sent) -> Revocation {
     match hear(sent) {
@@ -267,13 +283,17 @@ pub fn revocation(sent: &Sent) -> Revocation {
 /// The answer to an action without items, such as a setting.
 ///
 /// # Errors
-/// Why it is not known to have been taken, in the venue's words.
-pub fn done(sent: &Sent) -> Result<(), Reason> {
+/// [`ReadFailure::Refused`] with the venue's words; [`ReadFailure::Unreachable`] where it may have been taken or not.
+pub fn done(sent: &Sent) -> Result<(), ReadFailure> {
     match hear(sent) {
-        Heard::Yes(_) => Ok(()),
-        Heard::No(text) => Err(reason(&text)),
-        Heard::Unreadable(why) => Err(why),
-        Heard::NotSent(why) => Err(reason(&why.to_string())),
-        Heard::Nothing(cause) => Err(reason(&cause.to_string())),
+        Heard::Yes(Response { kind, .. }) if kind == "default" => Ok(()),
+        Heard::Yes(Response { kind, .. }) => {
+            let cause = UnknownCause::new(format!("a yes of type {kind:?}"));
+            Err(ReadFailure::Unreachable(cause))
+        }
+        Heard::No(text) => Err(ReadFailure::Refused(reason(&text))),
+        Heard::Unreadable(why) => Err(ReadFailure::Refused(why)),
+        Heard::NotSent(why) => Err(ReadFailure::not_sent(why)),
+        Heard::Nothing(cause) => Err(ReadFailure::Unreachable(cause)),
     }
 }

@@ -13,6 +13,7 @@ use surefill_evm::{Address, SecretKey};
 use crate::action::{Limit, Order, OrderItem, Tif};
 use crate::coins::{Asset, MIN_NOTIONAL};
 use crate::id;
+use crate::nonce;
 use crate::number::{self, Market};
 use crate::outcome::Asked;
 use crate::sign::{self, SignError, Source, Terms};
@@ -22,9 +23,6 @@ pub(crate) const FORMAT: &str = "hyperliquid.exchange.1";
 
 /// How far from the middle a market order's limit is, in hundredths of a percent: that of the official SDK.
 const SLIPPAGE_BPS: u32 = 500;
-
-/// How far ahead of its time the venue takes a nonce: a day, and a third party saw two minutes less.
-const NONCES_AHEAD: Duration = Duration::from_secs(23 * 60 * 60);
 
 /// What only Hyperliquid has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,14 +121,7 @@ pub(crate) fn prepare(
         return Err(unsupported("reduce-only on spot"));
     }
     let nonce = ticket.nonce.ok_or_else(|| invalid("there is no nonce"))?;
-    // A clock that was far ahead once has moved the journal's mark: the venue would refuse every order until it has caught up.
-    if nonce > ticket.now.after(NONCES_AHEAD).as_ms() {
-        let text = format!(
-            "the next nonce, {nonce}, lies too far ahead of {}",
-            ticket.now
-        );
-        return Err(invalid(text));
-    }
+    nonce::check(nonce, ticket.now).map_err(|error| invalid(error.to_string()))?;
     let Amount::Base(qty) = intent.amount else {
         return Err(unsupported("an amount in quote money"));
     };

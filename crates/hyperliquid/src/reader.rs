@@ -1,11 +1,12 @@
 //! Reads over the account: stamped by the venue's clock, metered by weight, whole.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use surefill_core::{
-    AsOf, Key, OrderId, OrderRecord, RateClass, Reading, Snapshot, VenueCtx, VenueError, VenueTime,
+    AsOf, Go, Key, OrderId, RateClass, Reading, Snapshot, VenueCtx, VenueError, VenueTime,
 };
 use surefill_evm::Address;
 use tokio::sync::OnceCell;
@@ -15,7 +16,8 @@ use crate::budget::Budget;
 use crate::client::{Client, Read};
 use crate::error::ReadFailure;
 use crate::identity;
-use crate::outcome::Sent;
+use crate::list::{About, List, Unread};
+use crate::outcome::{self, Sent};
 use crate::rows::{self, FillRow, OrderRow};
 use crate::wire::ExchangeStatus;
 
@@ -29,7 +31,7 @@ const MOST_ROWS: usize = 2_000;
 const KEPT_FILLS: usize = 10_000;
 
 /// How far a list is read before the first attempt was made.
-const SLACK: Duration = Duration::from_secs(5);
+pub(crate) const SLACK: Duration = Duration::from_secs(5);
 
 /// Whom the configuration names.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +45,7 @@ pub(crate) struct Who {
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) ctx: VenueCtx,
-    pub(crate) client: Client,
+    client: Client,
     who: Who,
     /// Whose orders they are: never the agent's address, whose lists are empty.
     user: OnceCell<Address>,
@@ -51,6 +53,8 @@ pub(crate) struct Reader {
     pub(crate) dexes: Vec<String>,
     budget: Budget,
     heard: Mutex<Option<Instant>>,
+    /// The venue has refused a request because of its time.
+    doubted: AtomicBool,
 }
 
 impl Reader {
@@ -69,6 +73,7 @@ impl Reader {
             dexes,
             budget: Budget::new(budget),
             heard: Mutex::default(),
+            doubted: AtomicBool::new(false),
         }
     }
 
@@ -110,6 +115,7 @@ impl Reader {
         self.ctx.clock.observe(mark, time);
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         *heard = Some(Instant::now());
+        self.doubted.store(false, Ordering::Release);
         Ok(time)
     }
 
@@ -124,12 +130,25 @@ impl Reader {
         reading.ok_or_else(|| ReadFailure::unreadable("the venue's time is not known"))
     }
 
-    /// The venue's clock for an act: an old reading is better than none.
+    /// The venue's clock for an act: an old reading is better than none, unless the venue's own word is against it.
     pub(crate) async fn clock_for_acts(&self) -> Result<Reading, ReadFailure> {
         match self.ctx.clock.read() {
-            Some(reading) => Ok(reading),
+            Some(reading) if !self.doubted.load(Ordering::Acquire) => Ok(reading),
+            Some(old) => Ok(self.clock().await.unwrap_or(old)),
             None => self.clock().await,
         }
+    }
+
+    /// Signed requests are sent here: a refusal that speaks of time makes the next one hear the venue's clock first. An expired request
+    /// costs five.
+    pub(crate) async fn exchange(&self, body: String, go: Option<&Go>) -> Sent {
+        let sent = self.client.exchange(body, go).await;
+        if outcome::clock_differs(&sent) {
+            tracing::warn!("the venue's clock is not what it was taken for");
+            *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.doubted.store(true, Ordering::Release);
+        }
+        sent
     }
 
     pub(crate) fn as_of(&self, at: Option<AsOf>) -> Result<AsOf, ReadFailure> {
@@ -149,9 +168,9 @@ impl Reader {
     }
 
     /// The open orders, of the main dex with all spot pairs, and of each dex that is listed.
-    pub(crate) async fn open_orders(&self) -> Result<Vec<OrderRow>, ReadFailure> {
+    pub(crate) async fn open_orders(&self) -> Result<List<OrderRow>, ReadFailure> {
         let user = self.user().await?;
-        let mut all = Vec::new();
+        let mut all = List::default();
         for dex in std::iter::once(None).chain(self.dexes.iter().cloned().map(Some)) {
             let sent = self.read(&Read::OpenOrders(user, dex)).await;
             let rows = rows::open_orders(&sent)?;
@@ -165,12 +184,12 @@ impl Reader {
     pub(crate) async fn history(
         &self,
         since: VenueTime,
-    ) -> Result<(Vec<OrderRow>, bool), ReadFailure> {
-        let rows = rows::history(&self.read(&Read::History(self.user().await?)).await)?;
-        self.book(rows.len());
-        let oldest = rows.iter().map(|row| row.changed_at).min();
-        let reaches = rows.len() < MOST_ROWS || oldest.is_some_and(|oldest| oldest < since);
-        Ok((rows, reaches))
+    ) -> Result<(List<OrderRow>, bool), ReadFailure> {
+        let list = rows::history(&self.read(&Read::History(self.user().await?)).await)?;
+        self.book(list.len());
+        let oldest = list.rows.iter().map(|row| row.changed_at).min();
+        let reaches = list.len() < MOST_ROWS || oldest.is_some_and(|oldest| oldest < since);
+        Ok((list, reaches))
     }
 
     /// The order of a client order id: the newest, where there are several.
@@ -185,20 +204,21 @@ impl Reader {
         rows::order_status(&self.read(&Read::ByOid(self.user().await?, oid)).await)
     }
 
-    /// The fills between two instants. Which end of a full answer is kept is not documented, so a full one is asked for in halves.
+    /// The fills between two instants, each once, and whether none of them is gone. Which end of a full answer is kept is not
+    /// documented, so a full one is asked for in halves.
     pub(crate) async fn fills(
         &self,
         from: VenueTime,
         to: VenueTime,
-    ) -> Result<Vec<FillRow>, ReadFailure> {
+    ) -> Result<(List<FillRow>, bool), ReadFailure> {
         let user = self.user().await?;
-        let mut all = Vec::new();
+        let mut all = List::default();
         let mut seen = HashSet::new();
         let mut spans = vec![(from, to)];
         while let Some((from, to)) = spans.pop() {
-            let rows = rows::fills(&self.read(&Read::Fills(user, from, to)).await)?;
-            self.book(rows.len());
-            if rows.len() >= MOST_ROWS {
+            let list = rows::fills(&self.read(&Read::Fills(user, from, to)).await)?;
+            self.book(list.len());
+            if list.len() >= MOST_ROWS {
                 let half = to.since(from) / 2;
                 if half < Duration::from_millis(1) {
                     return Err(ReadFailure::unreadable(
@@ -210,20 +230,22 @@ impl Reader {
                 spans.push((from, middle));
                 continue;
             }
-            for row in rows {
+            all.unread.extend(list.unread);
+            for row in list.rows {
                 let fill = &row.fill;
                 if seen.insert((fill.order_id.clone(), fill.exec_id.clone())) {
-                    all.push(row);
+                    all.rows.push(row);
                 }
             }
         }
-        if all.len() >= KEPT_FILLS {
+        let reaches = all.len() < KEPT_FILLS;
+        if !reaches {
             tracing::error!(
                 fills = all.len(),
                 "as many fills as the venue keeps: older ones cannot be read any more"
             );
         }
-        Ok(all)
+        Ok((all, reaches))
     }
 
     /// Lists weigh by their rows: one for each 20.
@@ -235,21 +257,26 @@ impl Reader {
 
 /// What a look at one order found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Looked {
     pub(crate) rows: Vec<OrderRow>,
     pub(crate) fills: Vec<FillRow>,
+}
+
+/// The fills of one order.
+pub(crate) struct OrderFills {
+    pub(crate) fills: Vec<FillRow>,
+    /// One that cannot be read and may be of the order.
+    doubt: Option<Unread>,
+    /// None of them is gone.
+    reach: bool,
 }
 
 impl Reader {
     /// A look at an order that the venue has named: by its ids, and its fills when more is executed than was booked. It can find, and
     /// shows nothing when it does not.
-    pub(crate) async fn glance(
-        &self,
-        order: &OrderRecord,
-        key: &Key,
-    ) -> Result<Option<Found>, ReadFailure> {
-        let mut rows: Vec<OrderRow> = self.by_cloid(key).await?.into_iter().collect();
-        for order_id in &order.order_ids {
+    pub(crate) async fn glance(&self, about: &About<'_>) -> Result<Option<Looked>, ReadFailure> {
+        let mut rows: Vec<OrderRow> = self.by_cloid(about.key).await?.into_iter().collect();
+        for order_id in about.order_ids {
             if rows.iter().any(|row| row.order_id == *order_id) {
                 continue;
             }
@@ -258,20 +285,10 @@ impl Reader {
             };
             rows.push(row);
         }
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let booked = order.booked_qty;
-        let owed = order.fills_owed()
-            || rows
-                .iter()
-                .any(|row| row.cum_qty.is_none_or(|cum_qty| cum_qty > booked));
-        let fills = if owed {
-            self.fills_of(order, key, &rows).await?
-        } else {
-            Vec::new()
-        };
-        Ok(Some(Found { rows, fills }))
+        Ok((!rows.is_empty()).then_some(Looked {
+            rows,
+            fills: Vec::new(),
+        }))
     }
 
     /// Whether an order that may still land shows already: by its id, then among those that are open. It can find, and proves nothing.
@@ -280,50 +297,64 @@ impl Reader {
             return Ok(true);
         }
         let open = self.open_orders().await?;
-        Ok(open.iter().any(|row| row.key.as_ref() == Some(key)))
+        Ok(open.rows.iter().any(|row| row.key.as_ref() == Some(key)))
     }
 
-    /// One full round: open, by id, closed, fills. Nothing that failed is passed over, and nothing that does not reach back far enough.
-    pub(crate) async fn full_round(
-        &self,
-        order: &OrderRecord,
-        key: &Key,
-    ) -> Result<Found, ReadFailure> {
+    /// One full round: open, by id, closed, fills. Nothing that failed is passed over. Where nothing is found, no row may be there that
+    /// cannot be read and may be of the order, and no list that does not reach back far enough.
+    pub(crate) async fn full_round(&self, about: &About<'_>) -> Result<Looked, ReadFailure> {
         let known = |row: &OrderRow| {
-            row.key.as_ref() == Some(key) || order.order_ids.contains(&row.order_id)
+            row.key.as_ref() == Some(about.key) || about.order_ids.contains(&row.order_id)
         };
-        let mut rows: Vec<OrderRow> = self.open_orders().await?;
+        let (mut rows, in_open) = self.open_orders().await?.about(about)?;
         rows.retain(known);
-        rows.extend(self.by_cloid(key).await?);
-        for order_id in &order.order_ids {
+        rows.extend(self.by_cloid(about.key).await?);
+        for order_id in about.order_ids {
             rows.extend(self.by_oid(order_id).await?);
         }
-        let since = order.created_at.before(SLACK);
-        let (history, reaches) = self.history(since).await?;
+        let (history, history_reaches) = self.history(about.since).await?;
+        let (history, in_history) = history.about(about)?;
         rows.extend(history.into_iter().filter(known));
-        let fills = self.fills_of(order, key, &rows).await?;
-        if rows.is_empty() && fills.is_empty() && !reaches {
-            let text = "the list of closed orders does not reach back to this one";
-            return Err(ReadFailure::unreadable(text));
+        let OrderFills {
+            fills,
+            doubt: in_fills,
+            reach,
+        } = self.fills_of(about, &rows).await?;
+        if rows.is_empty() && fills.is_empty() {
+            if let Some(row) = in_open.or(in_history).or(in_fills) {
+                return Err(row.failure());
+            }
+            if !(history_reaches && reach) {
+                let text = "the lists of closed orders and fills do not reach back to this one";
+                return Err(ReadFailure::unreadable(text));
+            }
         }
-        Ok(Found { rows, fills })
+        Ok(Looked { rows, fills })
     }
 
-    async fn fills_of(
+    /// The fills of an order.
+    pub(crate) async fn fills_of(
         &self,
-        order: &OrderRecord,
-        key: &Key,
+        about: &About<'_>,
         rows: &[OrderRow],
-    ) -> Result<Vec<FillRow>, ReadFailure> {
-        let now = self.clock().await?.now;
-        let from = order.created_at.before(SLACK);
-        let mut fills = self.fills(from, now.after(Duration::from_secs(60))).await?;
+    ) -> Result<OrderFills, ReadFailure> {
+        let to = self.clock().await?.now.after(Duration::from_secs(60));
+        let (fills, reach) = self.fills(about.since, to).await?;
+        // A fill may come without the client order id, and the order's id may be one that only these rows tell.
+        let mut order_ids = about.order_ids.to_vec();
+        order_ids.extend(rows.iter().map(|row| row.order_id.clone()));
+        let about = About {
+            order_ids: &order_ids,
+            ..*about
+        };
+        let (mut fills, doubt) = fills.about(&about)?;
         fills.retain(|row| {
-            let of = &row.fill.order_id;
-            row.key.as_ref() == Some(key)
-                || order.order_ids.contains(of)
-                || rows.iter().any(|row| row.order_id == *of)
+            row.key.as_ref() == Some(about.key) || order_ids.contains(&row.fill.order_id)
         });
-        Ok(fills)
+        Ok(OrderFills {
+            fills,
+            doubt,
+            reach,
+        })
     }
 }

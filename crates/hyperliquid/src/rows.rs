@@ -1,8 +1,9 @@
 //! What lists say, row by row: orders and fills. Pure.
 //!
-//! Quantities and prices are read strictly: a row that cannot be read makes a list that proves nothing.
+//! Quantities and prices are read strictly: a row that cannot be read makes a list that proves nothing of the orders that it may be of.
 
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use surefill_core::{
     AsOf, Currency, ExecId, ExecReport, Fill, Handle, Key, Lookup, Money, OrdStatus, OrderId, Px,
     Qty, Reason, SeenTerms, Settlement, Side, Symbol, UnknownCause, VenueTime,
@@ -11,6 +12,7 @@ use surefill_transport::SendFailure;
 
 use crate::codes::{self, Word};
 use crate::error::ReadFailure;
+use crate::list::{self, List};
 use crate::outcome::Sent;
 use crate::{id, wire};
 
@@ -44,20 +46,17 @@ pub struct FillRow {
     pub fill: Fill,
 }
 
-/// A row that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
-    /// The client order id, where the row shows one.
-    pub key: Option<Key>,
-    /// Why.
-    pub why: Box<str>,
-}
-
 /// The body of a read, as `T`.
 ///
 /// # Errors
 /// [`ReadFailure`].
 pub(crate) fn body<T: DeserializeOwned>(sent: &Sent) -> Result<T, ReadFailure> {
+    serde_json::from_slice(ok_body(sent)?)
+        .map_err(|_| ReadFailure::unreadable("the answer has another shape"))
+}
+
+/// The body of an answer that is one.
+fn ok_body(sent: &Sent) -> Result<&[u8], ReadFailure> {
     let answer = match sent {
         Ok(answer) => answer,
         Err(SendFailure::NotSent(why)) => return Err(ReadFailure::not_sent(why)),
@@ -69,8 +68,7 @@ pub(crate) fn body<T: DeserializeOwned>(sent: &Sent) -> Result<T, ReadFailure> {
         let reason = Reason::new(format_args!("HTTP {status}"), &text);
         return Err(ReadFailure::Refused(reason));
     }
-    serde_json::from_slice(answer.body())
-        .map_err(|_| ReadFailure::unreadable("the answer has another shape"))
+    Ok(answer.body())
 }
 
 fn key(cloid: Option<&str>) -> Option<Key> {
@@ -116,51 +114,41 @@ fn order(row: &wire::OrderRow, word: &str, changed_at: Option<u64>) -> Result<Or
     })
 }
 
-pub(crate) fn status_row(row: &wire::StatusRow) -> Result<OrderRow, Unreadable> {
-    order(&row.order, &row.status, Some(row.status_timestamp)).map_err(|why| Unreadable {
-        key: key(row.order.cloid.as_deref()),
-        why,
-    })
+pub(crate) fn status_row(row: &wire::StatusRow) -> Result<OrderRow, Box<str>> {
+    order(&row.order, &row.status, Some(row.status_timestamp))
 }
 
-/// The rows of a list. One that cannot be read matters when it may be ours: then the list proves nothing.
-fn keep<T>(rows: impl Iterator<Item = Result<T, Unreadable>>) -> Result<Vec<T>, ReadFailure> {
-    let mut kept = Vec::new();
-    for row in rows {
-        match row {
-            Ok(row) => kept.push(row),
-            Err(row) if row.key.is_none() || is_ours(row.key.as_ref()) => {
-                return Err(ReadFailure::Unreadable(row.why));
-            }
-            Err(row) => {
-                tracing::warn!(key = ?row.key, why = %row.why, "a foreign row cannot be read");
-            }
-        }
-    }
-    Ok(kept)
+/// Changes of status, row by row.
+pub(crate) fn status_rows(raws: &[&RawValue]) -> List<OrderRow> {
+    list::each(raws, "order", status_row)
+}
+
+/// Fills, row by row.
+pub(crate) fn fill_rows(raws: &[&RawValue]) -> List<FillRow> {
+    list::each(raws, "", fill)
+}
+
+/// The rows of a list, unread.
+fn raws(sent: &Sent) -> Result<Vec<&RawValue>, ReadFailure> {
+    serde_json::from_slice(ok_body(sent)?)
+        .map_err(|_| ReadFailure::unreadable("the answer is no list"))
 }
 
 /// `openOrders`.
 ///
 /// # Errors
 /// [`ReadFailure`].
-pub fn open_orders(sent: &Sent) -> Result<Vec<OrderRow>, ReadFailure> {
-    let rows: Vec<wire::OrderRow> = body(sent)?;
-    keep(rows.iter().map(|row| {
-        order(row, "open", None).map_err(|why| Unreadable {
-            key: key(row.cloid.as_deref()),
-            why,
-        })
-    }))
+pub fn open_orders(sent: &Sent) -> Result<List<OrderRow>, ReadFailure> {
+    let read = |row: &wire::OrderRow| order(row, "open", None);
+    Ok(list::each(&raws(sent)?, "", read))
 }
 
 /// `historicalOrders`: a row for each change of status, newest first.
 ///
 /// # Errors
 /// [`ReadFailure`].
-pub fn history(sent: &Sent) -> Result<Vec<OrderRow>, ReadFailure> {
-    let rows: Vec<wire::StatusRow> = body(sent)?;
-    keep(rows.iter().map(status_row))
+pub fn history(sent: &Sent) -> Result<List<OrderRow>, ReadFailure> {
+    Ok(status_rows(&raws(sent)?))
 }
 
 /// `orderStatus`; `None` for an order that is not known, which never proves that there is none.
@@ -170,20 +158,14 @@ pub fn history(sent: &Sent) -> Result<Vec<OrderRow>, ReadFailure> {
 pub fn order_status(sent: &Sent) -> Result<Option<OrderRow>, ReadFailure> {
     let answer: wire::OrderStatus = body(sent)?;
     match (answer.status.as_str(), answer.order) {
-        ("order", Some(row)) => status_row(&row)
-            .map(Some)
-            .map_err(|row| ReadFailure::Unreadable(row.why)),
+        ("order", Some(row)) => status_row(&row).map(Some).map_err(ReadFailure::Unreadable),
         ("unknownOid", None) => Ok(None),
         (status, _) => Err(ReadFailure::unreadable(format!("order status {status:?}"))),
     }
 }
 
-pub(crate) fn fill(row: &wire::FillRow) -> Result<FillRow, Unreadable> {
-    let cloid = key(row.cloid.as_deref());
-    let bad = |what: &str| Unreadable {
-        key: cloid.clone(),
-        why: format!("fill {} of order {}: {what}", row.tid, row.oid).into(),
-    };
+fn fill(row: &wire::FillRow) -> Result<FillRow, Box<str>> {
+    let bad = |what: &str| format!("fill {} of order {}: {what}", row.tid, row.oid);
     let fill = Fill {
         symbol: Symbol::from(row.coin.as_str()),
         order_id: OrderId::from(row.oid.to_string()),
@@ -196,20 +178,18 @@ pub(crate) fn fill(row: &wire::FillRow) -> Result<FillRow, Unreadable> {
         transact_time: VenueTime::from_ms(row.time),
         settlement: Settlement::Final,
     };
-    Ok(FillRow { key: cloid, fill })
+    Ok(FillRow {
+        key: key(row.cloid.as_deref()),
+        fill,
+    })
 }
 
 /// `userFillsByTime`, oldest first.
 ///
 /// # Errors
 /// [`ReadFailure`].
-pub fn fills(sent: &Sent) -> Result<Vec<FillRow>, ReadFailure> {
-    let rows: Vec<wire::FillRow> = body(sent)?;
-    keep(rows.iter().map(fill))
-}
-
-pub(crate) fn fills_of(rows: &[wire::FillRow]) -> Result<Vec<FillRow>, ReadFailure> {
-    keep(rows.iter().map(fill))
+pub fn fills(sent: &Sent) -> Result<List<FillRow>, ReadFailure> {
+    Ok(fill_rows(&raws(sent)?))
 }
 
 impl OrderRow {
@@ -241,20 +221,14 @@ impl OrderRow {
     }
 }
 
-/// The rows of a list over the account as reports, one per order: the newest row of each counts. A status that is not known matters
-/// when the order may be ours.
-///
-/// # Errors
-/// [`ReadFailure::Unreadable`].
-pub fn reports(rows: &[OrderRow]) -> Result<Vec<ExecReport>, ReadFailure> {
+/// The rows of a list over the account as reports, one per order: the newest row of each counts. A status that is not known is passed
+/// over: such a list finds orders and proves nothing, and whoever asks about this one is told that it is not known.
+pub fn reports(rows: &[OrderRow]) -> Vec<ExecReport> {
     let mut all: Vec<ExecReport> = Vec::with_capacity(rows.len());
     let mut at = std::collections::HashMap::new();
     for row in rows {
         let Some(report) = row.report() else {
-            if is_ours(row.key.as_ref()) {
-                return Err(ReadFailure::unreadable(format!("status {:?}", row.word)));
-            }
-            tracing::warn!(order_id = %row.order_id, word = %row.word, "a foreign order cannot be read");
+            tracing::warn!(order_id = %row.order_id, word = %row.word, "an order with a status that is not known");
             continue;
         };
         match at
@@ -268,7 +242,20 @@ pub fn reports(rows: &[OrderRow]) -> Result<Vec<ExecReport>, ReadFailure> {
             }
         }
     }
-    Ok(all)
+    all
+}
+
+/// A row that a stream told, as a report; none for another's order with a status that is not known.
+///
+/// # Errors
+/// [`ReadFailure::Unreadable`]: such a status of an order that is ours.
+pub fn told(row: &OrderRow) -> Result<Option<ExecReport>, ReadFailure> {
+    match row.report() {
+        None if is_ours(row.key.as_ref()) => {
+            Err(ReadFailure::unreadable(format!("status {:?}", row.word)))
+        }
+        report => Ok(report),
+    }
 }
 
 /// What one round of lookups for the order known as `key` proves; `rows` are those of the lists and lookups, in the order in which they

@@ -2,7 +2,7 @@
 //!
 //! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/subscriptions>.
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use surefill_core::{Handle, Reason, VenueEvent, VenueTime};
@@ -10,7 +10,7 @@ use surefill_evm::Address;
 
 use crate::error::ReadFailure;
 use crate::rows::{self, FillRow, OrderRow};
-use crate::wire::{Frame, StatusRow, Subscribed, UserFills};
+use crate::wire::{Frame, Subscribed, UserFills};
 
 /// What is subscribed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,28 +88,25 @@ pub fn read(text: &str, user: Address) -> Result<Said, ReadFailure> {
         }
         "error" => Ok(Said::Refused(Reason::new("", &parse::<String>(data)?))),
         "orderUpdates" => {
-            let rows: Vec<StatusRow> = parse(data)?;
-            let rows = rows.iter().map(rows::status_row);
-            let rows = rows.collect::<Result<Vec<_>, _>>();
-            rows.map(Said::Orders)
-                .map_err(|row| ReadFailure::Unreadable(row.why))
+            let raws: Vec<&RawValue> = parse(data)?;
+            rows::status_rows(&raws).booked().map(Said::Orders)
         }
         "userFills" => {
-            let fills: UserFills = parse(data)?;
+            let fills: UserFills<'_> = parse(data)?;
             // Fills of another account would be booked as foreign, and ours would be missed.
             if fills.user.parse() != Ok(user) {
                 return Err(ReadFailure::unreadable("fills of another account"));
             }
             Ok(Said::Fills {
                 snapshot: fills.is_snapshot,
-                rows: rows::fills_of(&fills.fills)?,
+                rows: rows::fill_rows(&fills.fills).booked()?,
             })
         }
         _ => Ok(Said::Nothing),
     }
 }
 
-fn parse<T: DeserializeOwned>(data: Option<&RawValue>) -> Result<T, ReadFailure> {
+fn parse<'d, T: Deserialize<'d>>(data: Option<&'d RawValue>) -> Result<T, ReadFailure> {
     let parsed = data.and_then(|data| serde_json::from_str(data.get()).ok());
     parsed.ok_or_else(|| ReadFailure::unreadable("a frame whose data has another shape"))
 }
@@ -124,9 +121,9 @@ pub fn events(said: Said, since: VenueTime) -> Result<Vec<VenueEvent>, ReadFailu
             // One frame may tell of several changes of one order, in order: each is told.
             let mut events = Vec::with_capacity(rows.len());
             for row in &rows {
-                events.extend(rows::reports(std::slice::from_ref(row))?);
+                events.extend(rows::told(row)?.map(VenueEvent::Report));
             }
-            Ok(events.into_iter().map(VenueEvent::Report).collect())
+            Ok(events)
         }
         Said::Fills { snapshot, rows } => {
             let fresh = |row: &FillRow| !snapshot || row.fill.transact_time >= since;

@@ -236,9 +236,10 @@ pub(crate) struct Subscription {
 /// `data` of `userFills`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct UserFills {
+pub(crate) struct UserFills<'d> {
     #[serde(default)]
     pub(crate) is_snapshot: bool,
     pub(crate) user: String,
-    pub(crate) fills: Vec<FillRow>,
+    #[serde(borrow)]
+    pub(crate) fills: Vec<&'d RawValue>,
 }

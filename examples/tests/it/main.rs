@@ -6,4 +6,5 @@
     reason = "test code"
 )]
 
+mod hyperliquid;
 mod papers;

@@ -183,6 +183,31 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A list of texts.
+    pub(crate) fn texts(&mut self, name: &str) -> Result<Option<At<Vec<String>>>, ConfigError> {
+        let Some(at) = self.take(name) else {
+            return Ok(None);
+        };
+        let expected = "a list of texts in quotes";
+        let DeValue::Array(items) = &at.value else {
+            return Err(self.wrong(&at.key, at.line, expected, &at.value));
+        };
+        let mut value = Vec::with_capacity(items.len());
+        for item in items {
+            let item = item.get_ref();
+            let Some(text) = item.as_str() else {
+                let what = format!("must be {expected}, and holds {}", type_of(item));
+                return Err(self.source.error(&at.key, at.line, what));
+            };
+            value.push(text.to_owned());
+        }
+        Ok(Some(At {
+            value,
+            key: at.key,
+            line: at.line,
+        }))
+    }
+
     /// A text that must be there.
     pub(crate) fn required(&mut self, name: &str) -> Result<At<String>, ConfigError> {
         let missing = self.missing(name);

@@ -155,6 +155,38 @@ fn an_agent_trades_for_its_account_and_for_a_vault() {
     bench.json(&["cancel-all", "hl"]).with(0);
 }
 
+/// A builder's dex is looked at where it is named, and takes no order.
+#[test]
+fn a_builders_dex_is_seen_where_it_is_named() {
+    let bench = Bench::hyperliquid();
+    let config = bench.hyperliquid_config();
+    let named = |dexes: &str| config.replace("key_env", &format!("dexes = {dexes}\nkey_env"));
+    let there = |bench: &Bench| place(bench, "xyz:XYZ100", ("1", "90"), &[]);
+    let said = there(&bench);
+    said.with(2);
+    assert!(
+        said.err.contains("xyz:XYZ100 is not traded here"),
+        "{said:?}"
+    );
+    bench.write("surefill.toml", &named("[\"xyz\"]"));
+    let said = there(&bench);
+    said.with(2);
+    assert!(said.err.contains("builder's dex"), "{said:?}");
+    let asked = bench
+        .sim
+        .control("GET", "/requests", &Value::Null)
+        .to_string();
+    assert!(asked.contains("open_orders"), "{asked}");
+    assert_eq!(bench.json(&["orders", "--foreign"]).with(0), json!([]));
+    assert!(bench.sim.orders().is_empty());
+    // One that is not there is no silence about its orders.
+    bench.write("surefill.toml", &named("[\"nodex\"]"));
+    let said = place(&bench, "BTC", BTC, &["--wait", "2s"]);
+    assert_ne!(said.code, 0, "{said:?}");
+    assert!(said.err.contains("nodex"), "{said:?}");
+    assert!(bench.sim.orders().is_empty());
+}
+
 #[test]
 fn how_far_a_market_order_goes_is_configured() {
     let bench = Bench::hyperliquid();
@@ -252,6 +284,26 @@ fn whatever_is_wrong_is_named() {
             "a key and more for an address",
             with(&format!("account_address = \"0x{WALLET}a\"")),
             vec!["line 10", "account_address", "40 hex digits"],
+        ),
+        (
+            "dexes that are no list",
+            with("dexes = \"xyz\""),
+            vec!["line 10", "venues.hl.dexes", "list of texts"],
+        ),
+        (
+            "a dex that is no text",
+            with("dexes = [\"xyz\", 7]"),
+            vec!["line 10", "venues.hl.dexes", "whole number"],
+        ),
+        (
+            "a dex twice",
+            with("dexes = [\"xyz\", \"xyz\"]"),
+            vec!["line 10", "venues.hl.dexes", "xyz twice"],
+        ),
+        (
+            "a key for a dex",
+            with(&format!("dexes = [\"{WALLET}\"]")),
+            vec!["line 10", "venues.hl.dexes", "no dex's name"],
         ),
         (
             "slippage",

@@ -85,6 +85,7 @@ fn rejected() -> Submission {
     Submission::Rejected(Reject {
         reason: Reason::new("", "said the liar"),
         halts_account: false,
+        leaves_bytes: false,
     })
 }
 

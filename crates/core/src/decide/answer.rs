@@ -80,7 +80,8 @@ impl Case<'_> {
             let turned = self
                 .others(no)
                 .any(|attempt| attempt.copies == Copies::Turned);
-            let used_up = self.profile.refusal_uses_up_bytes && !reject.halts_account;
+            let used_up =
+                self.profile.refusal_uses_up_bytes && !reject.halts_account && !reject.leaves_bytes;
             if !used_up || turned {
                 change = change.watched(Watch::UntilAbsent);
             }

@@ -118,6 +118,8 @@ fn what_was_refused_or_never_left_is_settled() {
     let reject = Reject {
         reason: Reason::new("110007", "too little"),
         halts_account: false,
+        leaves_bytes: false,
+        leaves_bytes: false,
     };
     for refused in [
         AmendOutcome::Rejected(reject),
@@ -215,6 +217,7 @@ fn an_amend_refused_for_its_keys_halts_the_account() {
     let refused = AmendOutcome::Rejected(Reject {
         reason: Reason::new("10003", "the key is not valid"),
         halts_account: true,
+        leaves_bytes: false,
     });
     let mut bench = amending();
     answer(&mut bench, &refused);

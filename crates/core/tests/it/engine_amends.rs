@@ -43,6 +43,7 @@ fn refused_keys() -> AmendOutcome {
     AmendOutcome::Rejected(Reject {
         reason: Reason::new("10003", "the key is not valid"),
         halts_account: true,
+        leaves_bytes: false,
     })
 }
 

@@ -419,12 +419,14 @@ impl Venue for Connected {
             Do::Reject => Submission::Rejected(Reject {
                 reason,
                 halts_account: false,
+                leaves_bytes: false,
             }),
             Do::RejectAndTake => {
                 venue.take(attempt);
                 Submission::Rejected(Reject {
                     reason,
                     halts_account: false,
+                    leaves_bytes: false,
                 })
             }
             Do::Hold(release) => {

@@ -242,6 +242,7 @@ pub(crate) fn refusal() -> Submission {
     Submission::Rejected(Reject {
         reason: Reason::new("110007", "insufficient balance"),
         halts_account: false,
+        leaves_bytes: false,
     })
 }
 

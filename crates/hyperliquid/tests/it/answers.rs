@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use surefill_core::{
-    CancelOutcome, DuplicateOf, NotSent, OrdStatus, Revocation, Submission, UnknownCause,
+    CancelOutcome, DuplicateOf, NotSent, OrdStatus, Reason, Revocation, Submission, UnknownCause,
 };
+use surefill_hyperliquid::ReadFailure;
 use surefill_hyperliquid::outcome::{self, Asked, Sent};
 use surefill_transport::{Answer, SendFailure};
 
@@ -140,49 +141,105 @@ fn a_nonce_that_was_used_is_looked_up() {
     }
 }
 
+/// Whose fault a refusal is, and whether a copy of the bytes could still land after it.
 #[test]
 fn refusals_keep_their_text_and_say_whose_fault_it_is() {
-    for (text, halts) in [
-        ("Order must have minimum value of $10. asset=3", false),
+    for (text, halts, leaves) in [
+        ("Order must have minimum value of $10. asset=3", false, true),
         (
             "Order price cannot be more than 80% away from the reference price",
             false,
+            true,
         ),
         (
             "Too many cumulative requests sent (5 > 4) for cumulative volume traded $1.",
             false,
+            true,
         ),
+        // This one was seen to use the nonce up, also where it is of the whole action.
         (
             "Only post-only orders allowed immediately after a network upgrade",
             false,
+            false,
         ),
-        ("User or API Wallet 0xab does not exist.", true),
-        ("L1 error: User or API Wallet 0xab does not exist.", true),
-        ("Must deposit before performing actions. User: 0xab", true),
-        ("Vault not registered: 0xab", true),
-        ("Unable to recover signer.", true),
+        ("Invalid spot", false, true),
+        ("User or API Wallet 0xab does not exist.", true, true),
+        (
+            "L1 error: User or API Wallet 0xab does not exist.",
+            true,
+            true,
+        ),
+        (
+            "Must deposit before performing actions. User: 0xab",
+            true,
+            true,
+        ),
+        ("Vault not registered: 0xab", true, true),
+        ("Unable to recover signer.", true, true),
     ] {
         let inside = statuses("order", &json!([{"error": text}]));
-        for sent in [err(text), inside] {
+        for (sent, admitted) in [(err(text), false), (inside, true)] {
             let Submission::Rejected(reject) = outcome::submission(&sent, &asked(true)) else {
                 panic!("{text}");
             };
             assert_eq!(&*reject.reason.text, text);
             assert_eq!(reject.halts_account, halts, "{text}");
+            // What stands inside of a yes was admitted, and admission uses the nonce up; keys are refused before it.
+            let leaves = if admitted { halts } else { leaves };
+            assert_eq!(reject.leaves_bytes, leaves, "{text}, admitted: {admitted}");
         }
     }
 }
 
 #[test]
-fn a_request_that_could_not_be_read_was_not_admitted() {
-    let body = "Failed to deserialize the JSON body into the target type";
-    let Submission::Rejected(reject) = outcome::submission(&raw(422, body), &asked(true)) else {
-        panic!("refused");
-    };
-    assert_eq!(
-        (&*reject.reason.code, &*reject.reason.text),
-        ("HTTP 422", body)
-    );
+fn a_request_that_could_not_be_read_was_not_admitted_and_its_nonce_is_not_used() {
+    for (status, body) in [
+        (400, "Failed to parse the request body as JSON"),
+        (
+            415,
+            "Expected request with `Content-Type: application/json`",
+        ),
+        (
+            422,
+            "Failed to deserialize the JSON body into the target type",
+        ),
+    ] {
+        let Submission::Rejected(reject) = outcome::submission(&raw(status, body), &asked(true))
+        else {
+            panic!("refused");
+        };
+        assert_eq!(
+            (&*reject.reason.code, &*reject.reason.text),
+            (&*format!("HTTP {status}"), body)
+        );
+        assert!(reject.leaves_bytes && !reject.halts_account);
+    }
+    // The same without the server's own words may be anybody's.
+    for status in [400, 415, 422, 429] {
+        let submission = outcome::submission(&raw(status, "null"), &asked(true));
+        assert!(is_unknown(&submission), "{status}: {submission:?}");
+    }
+}
+
+/// A setting is taken by a plain yes and by nothing else.
+#[test]
+fn a_setting_is_taken_by_a_plain_yes() {
+    let taken = answered(&json!({"status": "ok", "response": {"type": "default"}}));
+    assert_eq!(outcome::done(&taken), Ok(()));
+    let refused = "Cannot switch leverage type with open position.";
+    let said = outcome::done(&err(refused));
+    assert_eq!(said, Err(ReadFailure::Refused(Reason::new("", refused))));
+    for sent in [
+        statuses("order", &json!([{"error": refused}])),
+        raw(200, "{}"),
+        raw(429, "null"),
+        raw(502, ""),
+        Err(SendFailure::Unknown(UnknownCause::new("reset"))),
+        Err(SendFailure::NotSent(NotSent::Connect("refused".into()))),
+    ] {
+        let said = outcome::done(&sent);
+        assert!(matches!(said, Err(ReadFailure::Unreachable(_))), "{said:?}");
+    }
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub(crate) enum Fault {
 /// An order of the book.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
+    /// Whose it is: no other account's lists show it.
+    user: Address,
     pub(crate) oid: u64,
     pub(crate) cloid: String,
     pub(crate) coin: &'static str,
@@ -58,6 +60,10 @@ pub(crate) struct Book {
     history: Vec<Value>,
     nonces: HashMap<Address, HashSet<u64>>,
     pub(crate) faults: VecDeque<Fault>,
+    /// The same for noops.
+    pub(crate) noop_faults: VecDeque<Fault>,
+    /// Rows that lists of this type show besides.
+    pub(crate) also: HashMap<&'static str, Vec<Value>>,
     /// Bodies of signed requests as they came, faults included.
     pub(crate) posted: Vec<String>,
     /// What the next order executes at once.
@@ -153,8 +159,11 @@ fn exchange(book: &Arc<Mutex<Book>>, body: &str) -> Reply {
     let mut locked = book.lock().expect("lock");
     locked.posted.push(body.to_owned());
     let is_order = body.starts_with("{\"action\":{\"type\":\"order\"");
+    let is_noop = body.starts_with("{\"action\":{\"type\":\"noop\"");
     let fault = if is_order {
         locked.faults.pop_front()
+    } else if is_noop {
+        locked.noop_faults.pop_front()
     } else {
         None
     };
@@ -214,6 +223,11 @@ impl Book {
         if signer != keys().signer() {
             return err(format!("User or API Wallet {signer} does not exist."));
         }
+        let most = now() + 24 * 60 * 60 * 1_000;
+        if request.nonce >= most {
+            let nonce = request.nonce;
+            return err(format!("Invalid nonce: nonce too high {nonce} > {most}"));
+        }
         if !self.nonces.entry(signer).or_default().insert(request.nonce) {
             return err(format!("Invalid nonce: duplicate nonce {}", request.nonce));
         }
@@ -222,6 +236,7 @@ impl Book {
             return err("Action already expired");
         }
         let action: Value = serde_json::from_str(request.action.get()).expect("JSON");
+        let user = terms.vault.unwrap_or_else(|| self.account_of(signer));
         match action["type"].as_str().expect("a type") {
             "noop" => json!({"status": "ok", "response": {"type": "default"}}),
             "updateLeverage" => match self.refuses.take() {
@@ -231,7 +246,7 @@ impl Book {
             "order" => self
                 .refuses
                 .take()
-                .unwrap_or_else(|| self.place(&action["orders"][0])),
+                .unwrap_or_else(|| self.place(user, &action["orders"][0])),
             "cancel" => {
                 let cancels = action["cancels"].as_array().expect("cancels");
                 let each = |cancel: &Value| self.cancel(|order| json!(order.oid) == cancel["o"]);
@@ -249,7 +264,14 @@ impl Book {
         }
     }
 
-    fn place(&mut self, item: &Value) -> Value {
+    /// Whose the key is: its own, or the account that approved it as its agent.
+    fn account_of(&self, signer: Address) -> Address {
+        let role = self.roles.get(&signer);
+        let master = role.and_then(|role| role["data"]["user"].as_str());
+        master.map_or(signer, |master| master.parse().expect("an address"))
+    }
+
+    fn place(&mut self, user: Address, item: &Value) -> Value {
         let text = |name: &str| item[name].as_str().expect("text").to_owned();
         let size: Decimal = text("s").parse().expect("a size");
         let executed = self.executes.take().unwrap_or_default();
@@ -262,6 +284,7 @@ impl Book {
             "open"
         };
         self.orders.push(Order {
+            user,
             oid,
             cloid: cloid.clone(),
             coin: "BTC",
@@ -365,29 +388,45 @@ impl Book {
                 .get(&user())
                 .cloned()
                 .unwrap_or_else(|| json!({"role": "user"})),
-            "openOrders" => json!(
-                self.orders
-                    .iter()
-                    .filter(|order| order.status == "open")
-                    .map(Order::row)
-                    .collect::<Vec<_>>()
-            ),
-            "orderStatus" => self.order_status(&asked["oid"]),
-            "historicalOrders" => json!(self.history.iter().rev().collect::<Vec<_>>()),
+            "openOrders" => {
+                let open = |order: &&Order| order.status == "open" && order.user == user();
+                let open = self.orders.iter().filter(open);
+                json!(open.map(Order::row).collect::<Vec<_>>())
+            }
+            "orderStatus" => self.order_status(user(), &asked["oid"]),
+            "historicalOrders" => {
+                let of = |row: &&Value| self.is_of(user(), &row["order"]["oid"]);
+                json!(self.history.iter().rev().filter(of).collect::<Vec<_>>())
+            }
             "userFillsByTime" => {
                 let (from, to) = (asked["startTime"].as_u64(), asked["endTime"].as_u64());
-                let within =
-                    |fill: &&Value| fill["time"].as_u64() >= from && fill["time"].as_u64() <= to;
+                let within = |fill: &&Value| {
+                    let time = fill["time"].as_u64();
+                    time >= from && time <= to && self.is_of(user(), &fill["oid"])
+                };
                 json!(self.fills.iter().filter(within).collect::<Vec<_>>())
             }
             other => panic!("not asked for: {other}"),
         };
-        Reply::Json(answer)
+        Reply::Json(match (answer, self.also.get(kind.as_str())) {
+            (Value::Array(mut rows), Some(also)) => {
+                rows.extend(also.iter().cloned());
+                Value::Array(rows)
+            }
+            (answer, _) => answer,
+        })
+    }
+
+    fn is_of(&self, user: Address, oid: &Value) -> bool {
+        let mut orders = self.orders.iter();
+        orders.any(|order| order.user == user && json!(order.oid) == *oid)
     }
 
     /// The newest order, where several have the id.
-    fn order_status(&self, oid: &Value) -> Value {
-        let is = |order: &&Order| json!(order.oid) == *oid || json!(order.cloid) == *oid;
+    fn order_status(&self, user: Address, oid: &Value) -> Value {
+        let is = |order: &&Order| {
+            order.user == user && (json!(order.oid) == *oid || json!(order.cloid) == *oid)
+        };
         match self.orders.iter().rev().find(is) {
             Some(order) => json!({"status": "order", "order": order.status_row()}),
             None => json!({"status": "unknownOid"}),
@@ -396,6 +435,27 @@ impl Book {
 }
 
 impl Order {
+    /// An open order of an account.
+    pub(crate) fn of(user: Address, oid: u64, cloid: &str) -> Self {
+        Self {
+            user,
+            oid,
+            cloid: cloid.to_owned(),
+            coin: "BTC",
+            buys: true,
+            price: "60000".to_owned(),
+            size: Decimal::new(3, 2),
+            left: Decimal::new(3, 2),
+            status: "open",
+            placed_at: now(),
+            changed_at: now(),
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.status == "open"
+    }
+
     fn row(&self) -> Value {
         json!({"coin": self.coin, "side": if self.buys { "B" } else { "A" }, "limitPx": self.price,
             "sz": self.left.to_string(), "oid": self.oid, "timestamp": self.placed_at,

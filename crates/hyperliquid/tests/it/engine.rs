@@ -1,14 +1,14 @@
 //! The engine over the adapter over a socket: whatever is lost on the way, one order.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rust_decimal::Decimal;
 use serde_json::json;
 use surefill_core::{
-    HaltCause, OrdState, OrderIntent, PlaceError, Placement, RevocationState, Side, TimeInForce,
-    Watch,
+    HaltCause, OrdState, OrderIntent, PlaceError, Placement, Resubmit, RevocationState, Side,
+    TimeInForce, Watch,
 };
 use surefill_hyperliquid::{Hyperliquid, Keys, Leverage};
 
@@ -478,4 +478,169 @@ async fn a_sub_account_is_traded_for() {
     until_state(&engine, &lost, OrdState::Rejected).await;
     let (_, noop) = venue.posted("noop")[0].clone();
     assert!(noop.contains("\"vaultAddress\":null"), "{noop}");
+}
+
+/// The yes to a noop is lost, and the next one says that the nonce is used: by the order or by our own noop, which nobody can tell. Nothing is
+/// signed anew on that; time and two rounds end it, and it is watched.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_noop_whose_yes_is_lost_ends_the_order_and_signs_nothing_anew() {
+    for resubmit in [Resubmit::AfterProof, Resubmit::AfterAbsence] {
+        let (venue, store) = (Venue::start().await, store());
+        venue.faulty((0..50).map(|_| Fault::Lost(Reply::Reset)));
+        venue.book().noop_faults = VecDeque::from([Fault::TakenThen(Reply::Reset)]);
+        let engine = engine(&venue, &store).await;
+        let lost = OrderIntent {
+            resubmit,
+            ..intent(0)
+        };
+        let placed = row(&engine.place(lost).await.expect("placed"));
+        let ended = until_state(&engine, &placed, OrdState::Rejected).await;
+        assert!(
+            matches!(ended.attempts[0].revocation, RevocationState::Used(_)),
+            "{:?}",
+            ended.attempts[0].revocation
+        );
+        assert_eq!(ended.attempts.len(), 1, "{resubmit:?}");
+        assert!(ended.watch.is_some(), "the drain is assumed");
+        let noops = venue.posted("noop");
+        assert_eq!(noops.len(), 2);
+        assert!(noops.iter().all(|(nonce, _)| *nonce == noops[0].0));
+        assert_eq!(venue.placed(), 0);
+    }
+}
+
+/// A refusal of the whole action may come before its nonce is used up: it is told at once, and the order is looked after until no copy of its
+/// bytes can land.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_that_may_have_left_the_nonce_is_told_and_watched() {
+    let limit =
+        "Too many cumulative requests sent (10001 > 10000) for cumulative volume traded $1.";
+    let limit = Reply::Json(json!({"status": "err", "response": limit}));
+    let unread = Reply::Raw(
+        422,
+        "Failed to deserialize the JSON body into the target type",
+    );
+    for (answer, part) in [
+        (limit, "Too many cumulative requests"),
+        (unread, "deserialize"),
+    ] {
+        let (venue, store) = (Venue::start().await, store());
+        venue.faulty([Fault::Lost(answer)]);
+        let engine = engine(&venue, &store).await;
+        let refused = row(&engine.place(intent(0)).await.expect("placed"));
+        assert_eq!(refused.state, OrdState::Rejected);
+        let reason = refused.reason.as_ref().expect("a reason");
+        assert!(reason.text.contains(part), "{reason}");
+        assert!(refused.watch.is_some(), "{part}");
+        assert!(engine.halts().is_empty(), "{part}");
+        let over = until(&engine, &refused, "watched", |row| row.watch.is_none()).await;
+        assert_eq!(over.state, OrdState::Rejected);
+        assert_eq!(venue.posted("order").len(), 1);
+    }
+}
+
+/// A copy of bytes that were refused before their nonce was used lands all the same: it is canceled, and the account halts.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_lands_after_its_refusal_is_found() {
+    let (venue, store) = (Venue::start().await, store());
+    let limit =
+        "Too many cumulative requests sent (10001 > 10000) for cumulative volume traded $1.";
+    let limit = Reply::Json(json!({"status": "err", "response": limit}));
+    venue.faulty([Fault::TakenThen(limit)]);
+    let engine = engine(&venue, &store).await;
+    let refused = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(refused.state, OrdState::Rejected);
+    until(&engine, &refused, "found and done with", |row| {
+        !row.order_ids.is_empty() && row.watch.is_none()
+    })
+    .await;
+    assert!(!venue.book().orders[0].is_open(), "canceled");
+    let surprise =
+        |halt: &surefill_core::Halt| halt.cause == HaltCause::Surprise { id: refused.id };
+    assert!(engine.halts().iter().any(surprise), "{:?}", engine.halts());
+}
+
+/// An address over its limit is taken one request in ten seconds: entries are refused here meanwhile, and exits are tried.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_over_its_limit_sends_no_entries_for_a_while() {
+    let (venue, store) = (Venue::start().await, store());
+    let limit =
+        "Too many cumulative requests sent (10001 > 10000) for cumulative volume traded $1.";
+    let limit = Reply::Json(json!({"status": "err", "response": limit}));
+    venue.faulty([Fault::Lost(limit)]);
+    let engine = engine(&venue, &store).await;
+    let refused = row(&engine.place(intent(0)).await.expect("placed"));
+    assert_eq!(refused.state, OrdState::Rejected);
+    let held = engine.place(intent(1)).await.expect_err("held back");
+    let PlaceError::Venue { error, .. } = held else {
+        panic!("{held:?}");
+    };
+    assert!(error.to_string().contains("over its limit"), "{error}");
+    assert_eq!(venue.posted("order").len(), 1, "nothing is sent");
+    let exit = OrderIntent {
+        reduce_only: true,
+        ..intent(2)
+    };
+    let exit = row(&engine.place(exit).await.expect("placed"));
+    assert_eq!(exit.state, OrdState::Acked);
+    let mut entries = 0;
+    for leg in 3..1_000 {
+        if let Ok(placed) = engine.place(intent(leg)).await {
+            assert_eq!(row(&placed).state, OrdState::Acked);
+            entries += 1;
+            break;
+        }
+    }
+    assert_eq!(entries, 1, "the address may send again");
+}
+
+/// What is kept of the assets is asked for again when the venue refuses what fits it.
+#[tokio::test(flavor = "multi_thread")]
+async fn assets_are_read_again_when_the_venue_refuses_what_fits_them() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    drop(engine.place(intent(0)).await.expect("placed"));
+    let reads = |venue: &Venue| venue.book().reads["meta"];
+    let before = reads(&venue);
+    let status = |text: &str| json!({"status": "ok", "response": {"type": "order", "data": {"statuses": [{"error": text}]}}});
+    venue.book().refuses = Some(status("Insufficient margin to place order. asset=0"));
+    drop(engine.place(intent(1)).await.expect("placed"));
+    drop(engine.place(intent(2)).await.expect("placed"));
+    assert_eq!(reads(&venue), before, "this says nothing of the asset");
+    venue.book().refuses = Some(status("Price must be divisible by tick size. asset=0"));
+    drop(engine.place(intent(3)).await.expect("placed"));
+    let placed = row(&engine.place(intent(4)).await.expect("placed"));
+    assert_eq!((placed.state, reads(&venue)), (OrdState::Acked, before + 1));
+}
+
+/// Orders close together share a block of nonces, so each waits for one sync. One that comes after a second alone waits for two today: the
+/// block of nonces is reserved first, and then the intent is committed.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_order_waits_for_one_sync_and_a_lone_one_for_two() {
+    let (venue, store) = (Venue::start().await, store());
+    let engine = engine(&venue, &store).await;
+    // The first shows where the journal's mark is, the second reserves a block from there.
+    for leg in 0..2 {
+        drop(engine.place(intent(leg)).await.expect("placed"));
+    }
+    let mut syncs = store.syncs();
+    let mut last = venue.posted("order").last().expect("posted").0;
+    let mut alone = 0;
+    for leg in 2..40 {
+        drop(engine.place(intent(leg)).await.expect("placed"));
+        let nonce = venue.posted("order").last().expect("posted").0;
+        let took = store.syncs() - syncs;
+        assert!((1..=2).contains(&took), "{took} syncs");
+        // Whether the block was used up is told by the nonces: it ends within a second of its begin.
+        if took == 2 {
+            alone += 1;
+        } else {
+            assert!(nonce - last <= 1_001, "{nonce} after {last}");
+        }
+        (syncs, last) = (store.syncs(), nonce);
+        if leg % 13 == 0 {
+            tokio::time::sleep(Duration::from_millis(1_100)).await;
+        }
+    }
+    assert!(alone >= 2, "{alone} waited for two");
 }

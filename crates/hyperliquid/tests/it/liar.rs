@@ -119,6 +119,7 @@ impl Venue for Liar<Arc<dyn Venue>> {
             (Lie::LostIsRejected, Submission::Unknown(_)) => Submission::Rejected(Reject {
                 reason: Reason::new("", "said the liar"),
                 halts_account: false,
+                leaves_bytes: false,
             }),
             _ => answer,
         }

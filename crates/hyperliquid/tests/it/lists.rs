@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use surefill_core::{AsOf, ExecReport, Key, Lookup, OrdStatus, VenueTime};
 use surefill_hyperliquid::coins::{self, Universe};
+use surefill_hyperliquid::list::About;
 use surefill_hyperliquid::number::Market;
 use surefill_hyperliquid::outcome::Sent;
 use surefill_hyperliquid::rows::{self, FillRow, OrderRow};
@@ -37,11 +38,11 @@ fn fill(oid: u64, cloid: Option<&str>, size: &str, tid: u64) -> Value {
 }
 
 fn history(rows: &[Value]) -> Vec<OrderRow> {
-    rows::history(&answered(&json!(rows))).expect("rows")
+    rows::history(&answered(&json!(rows))).expect("rows").rows
 }
 
 fn fills(rows: &[Value]) -> Vec<FillRow> {
-    rows::fills(&answered(&json!(rows))).expect("rows")
+    rows::fills(&answered(&json!(rows))).expect("rows").rows
 }
 
 fn round(rows: &[OrderRow], fills: Vec<FillRow>) -> Lookup {
@@ -146,23 +147,138 @@ fn an_order_comes_with_what_was_executed_and_why_it_ended() {
 fn a_status_that_is_not_known_proves_nothing() {
     let rows = history(&[change(7, Some(CLOID), "0.03", "brandNewCanceled", 1)]);
     assert!(matches!(round(&rows, Vec::new()), Lookup::Inconclusive(_)));
-    rows::reports(&rows).expect_err("it may be ours");
+    rows::told(&rows[0]).expect_err("a stream has to be read on by looking");
+    // A list over the account finds the others.
+    let both = history(&[
+        change(7, Some(CLOID), "0.03", "brandNewCanceled", 1),
+        change(8, Some(CLOID), "0.03", "open", 1),
+    ]);
+    assert_eq!(rows::reports(&both).len(), 1);
     let foreign = history(&[change(7, Some("0x01"), "0.03", "brandNewCanceled", 1)]);
-    assert_eq!(rows::reports(&foreign), Ok(Vec::new()));
+    assert_eq!(rows::told(&foreign[0]), Ok(None));
 }
 
+/// What hides in a row that cannot be read, by what can be told of it: a list that finds, one that is booked, one that is asked about one
+/// order.
 #[test]
-fn a_row_that_cannot_be_read_matters_when_it_may_be_ours() {
-    let mut ours = row(7, Some(CLOID), "0.03");
-    ours["sz"] = json!("much");
-    rows::open_orders(&answered(&json!([ours]))).expect_err("ours");
-    let mut foreign = row(7, Some("0x01"), "0.03");
-    foreign["limitPx"] = json!("x");
-    let rows = rows::open_orders(&answered(&json!([foreign, row(8, Some(CLOID), "0.03")])));
-    assert_eq!(rows.expect("the other one").len(), 1);
-    let mut nobodys = row(7, None, "0.03");
-    nobodys["side"] = json!("C");
-    rows::open_orders(&answered(&json!([nobodys]))).expect_err("whose is it?");
+fn a_row_that_cannot_be_read_matters_where_it_may_be_ours() {
+    const OTHER: &str = "0x5f010000000000000000000000000001";
+    const THEIRS: &str = "0x0000000000000000000000000000dead";
+    let broken = |cloid: Value, coin: &str, at: u64| {
+        let mut row = row(7, None, "much");
+        row["cloid"] = cloid;
+        row["coin"] = json!(coin);
+        row["timestamp"] = json!(at);
+        row
+    };
+    let mut short = broken(json!(THEIRS), "BTC", 1_000);
+    short.as_object_mut().expect("a row").remove("limitPx");
+    let mut known = broken(json!(null), "BTC", 1_000);
+    known["oid"] = json!(77);
+    // The row; whether what is left of the list finds, is booked, and whether it proves that ours is not in it (none: it is ours).
+    let cases = [
+        (
+            "ours",
+            broken(json!(CLOID), "BTC", 1_000),
+            false,
+            false,
+            None,
+        ),
+        (
+            "ours, louder",
+            broken(json!(CLOID.to_uppercase().replace('X', "x")), "BTC", 1_000),
+            false,
+            false,
+            None,
+        ),
+        ("ours by its order id", known, true, false, None),
+        (
+            "another of ours",
+            broken(json!(OTHER), "BTC", 1_000),
+            false,
+            false,
+            Some(true),
+        ),
+        (
+            "another's",
+            broken(json!(THEIRS), "BTC", 1_000),
+            true,
+            true,
+            Some(true),
+        ),
+        ("another's, and short", short, true, true, Some(true)),
+        (
+            "nobody's",
+            broken(json!(null), "BTC", 1_000),
+            true,
+            false,
+            Some(false),
+        ),
+        (
+            "nobody's elsewhere",
+            broken(json!(null), "ETH", 1_000),
+            true,
+            false,
+            Some(true),
+        ),
+        (
+            "nobody's before",
+            broken(json!(null), "BTC", 899),
+            true,
+            false,
+            Some(true),
+        ),
+        (
+            "with a number",
+            broken(json!(7), "BTC", 1_000),
+            false,
+            false,
+            Some(false),
+        ),
+        (
+            "with half an id",
+            broken(json!("0x5f01"), "BTC", 1_000),
+            false,
+            false,
+            Some(false),
+        ),
+        (
+            "with half an id elsewhere",
+            broken(json!("0x5f01"), "ETH", 1_000),
+            false,
+            false,
+            Some(true),
+        ),
+        ("no row at all", json!(null), false, false, Some(false)),
+        ("a number", json!(7), false, false, Some(false)),
+    ];
+    let key = Key::from(CLOID);
+    let order_ids = ["77".into()];
+    let about = About {
+        key: &key,
+        order_ids: &order_ids,
+        symbol: &"BTC".into(),
+        since: VenueTime::from_ms(900),
+    };
+    for (name, unread, finds, booked, proves) in cases {
+        let whole = json!([unread, row(8, Some(CLOID), "0.03")]);
+        let list = rows::open_orders(&answered(&whole)).expect("a list");
+        assert_eq!((list.rows.len(), list.len()), (1, 2), "{name}");
+        assert_eq!(list.clone().found().is_ok(), finds, "{name}");
+        assert_eq!(list.clone().booked().is_ok(), booked, "{name}");
+        let of_ours = list.about(&about).ok();
+        assert_eq!(of_ours.map(|(_, doubt)| doubt.is_none()), proves, "{name}");
+        // The same in a list whose rows hold the order.
+        let whole = json!([{"order": unread, "status": "open", "statusTimestamp": 1_000}]);
+        let list = rows::history(&answered(&whole)).expect("a list");
+        let of_ours = list.about(&about).ok();
+        assert_eq!(
+            of_ours.map(|(_, doubt)| doubt.is_none()),
+            proves,
+            "{name}, changed"
+        );
+    }
+    rows::open_orders(&answered(&json!({"rows": []}))).expect_err("no list");
 }
 
 /// Several rows of one order are one report: an end is never overruled, and what was executed never shrinks.

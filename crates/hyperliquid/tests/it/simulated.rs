@@ -62,6 +62,25 @@ async fn orders_on_perpetuals_and_spot_rest_and_are_canceled() {
     simulator.shutdown().await;
 }
 
+/// A venue whose clock is not what it was heard to be refuses a cancel as expired: it hears the time and goes out again at once, not when
+/// the reading is old.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_goes_out_after_a_jump_of_the_venues_clock() {
+    let simulator = simulator().await;
+    let engine = bot(&simulator, keys()).await;
+    let placed = intent(&engine, "BTC", "0.03", "50000", 0);
+    let placed = row(&engine.place(placed).await.expect("placed"));
+    let jump = json!({"advance_ms": 3_600_000});
+    simulator
+        .control("POST", "/clock", &jump)
+        .await
+        .expect("jumped");
+    engine.cancel(placed.id).await.expect("asked");
+    until_state(&engine, &placed, OrdState::Canceled).await;
+    assert!(engine.halts().is_empty());
+    simulator.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_market_order_is_filled_and_its_fills_are_booked() {
     let simulator = simulator().await;

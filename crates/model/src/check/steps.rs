@@ -857,6 +857,7 @@ impl Check {
                     Answer::Rejected => Submission::Rejected(Reject {
                         reason: Reason::new("1", "refused"),
                         halts_account: false,
+                        leaves_bytes: false,
                     }),
                     Answer::DuplicateId => Submission::Duplicate(DuplicateOf::Id),
                     Answer::DuplicateBytes => Submission::Duplicate(DuplicateOf::Bytes),

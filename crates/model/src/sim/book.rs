@@ -50,6 +50,7 @@ fn refusal(text: &str, halts_account: bool) -> Reject {
     Reject {
         reason: Reason::new("7", text),
         halts_account,
+        leaves_bytes: false,
     }
 }
 

@@ -203,6 +203,7 @@ impl Venue for Adapter {
             Ok(Said::NoMoney) => Submission::Rejected(Reject {
                 reason: Reason::new(7, "no money"),
                 halts_account: false,
+                leaves_bytes: false,
             }),
             Ok(Said::TooLate) => Submission::NotTaken {
                 cause: Reason::new(8, "too late"),

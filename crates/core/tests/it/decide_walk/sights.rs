@@ -21,6 +21,7 @@ pub(super) fn answers() -> Vec<Submission> {
         Submission::Rejected(Reject {
             reason: Reason::new("10003", "invalid key"),
             halts_account: true,
+            leaves_bytes: false,
         }),
         Submission::Duplicate(DuplicateOf::Id),
         Submission::Duplicate(DuplicateOf::Bytes),

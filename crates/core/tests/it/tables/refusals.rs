@@ -57,6 +57,25 @@ fn the_refusal_of_keys_uses_nothing_up_and_is_watched() {
     assert_eq!(bench.row.watch, Some(Watch::UntilAbsent));
 }
 
+/// A refusal that is not known to have used the bytes up, at a venue where most do.
+#[test]
+fn a_refusal_that_leaves_the_bytes_is_watched() {
+    let camp = Camp {
+        uses_up: true,
+        ..PLAIN
+    };
+    let mut bench = Bench::placed(camp, intent());
+    let Submission::Rejected(reject) = refusal() else {
+        panic!("no refusal");
+    };
+    bench.answered(&Submission::Rejected(Reject {
+        leaves_bytes: true,
+        ..reject
+    }));
+    assert_eq!(bench.state(), OrdState::Rejected);
+    assert_eq!(bench.row.watch, Some(Watch::UntilAbsent));
+}
+
 #[test]
 fn the_refusal_of_a_replay_is_no_verdict() {
     let mut bench = doubt(REPLAYABLE, intent());
