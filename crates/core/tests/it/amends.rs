@@ -119,7 +119,6 @@ fn what_was_refused_or_never_left_is_settled() {
         reason: Reason::new("110007", "too little"),
         halts_account: false,
         leaves_bytes: false,
-        leaves_bytes: false,
     };
     for refused in [
         AmendOutcome::Rejected(reject),
