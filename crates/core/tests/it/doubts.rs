@@ -177,8 +177,8 @@ fn a_further_attempt_is_looked_for_at_the_usual_pace_also_under_the_halt() {
     for now in [
         sent_at + LAG,
         sent_at + CAP / 2,
-        sent_at + CAP - 1,
-        sent_at + CAP,
+        sent_at + CAP - LAG,
+        sent_at + CAP + LAG,
     ] {
         bench.now = now;
         assert_eq!(bench.absent_at(now), Step::Revoke { no: 2 });
