@@ -391,12 +391,21 @@ impl Case<'_> {
             }
             Lacking::Answer | Lacking::Sight => false,
         };
-        if hopeless || self.past_cap() {
+        let halts = self.past_cap() && !self.at.doubt_raised(self.order.id);
+        if hopeless || halts || self.long_out() {
             return self.halt_or_look(lacking);
         }
         Step::LookAgain {
             after: self.next_look(rounds),
         }
+    }
+
+    /// Whether its newest attempt has been out for longer than the cap: what was sent lately is looked for at the usual pace, also under
+    /// the halt for an older doubt.
+    pub(super) fn long_out(&self) -> bool {
+        let last = self.order.last_attempt();
+        let sent_at = last.map_or(self.order.created_at, |attempt| attempt.made_at);
+        self.past_cap() && self.at.now.earliest() >= sent_at.after(self.profile.cap)
     }
 
     /// Whether its fate has not been known for longer than the cap.

@@ -293,10 +293,12 @@ impl<'a> Case<'a> {
         (self.profile.absence.lag.value() / 10).max(Duration::from_millis(5))
     }
 
-    /// The wait before the next look: doubling from [`Self::soon`], to two and a half lags; slow under a halt of its own.
+    /// The wait before the next look: doubling from [`Self::soon`], to two and a half lags; slow under a halt of its own, unless an
+    /// attempt has left since the cap.
     pub(crate) fn backoff(&self) -> Duration {
         let lag = self.profile.absence.lag.value();
-        if self.at.doubt_raised(self.order.id) {
+        let lately = self.order.in_doubt() && !self.long_out();
+        if self.at.doubt_raised(self.order.id) && !lately {
             return lag.saturating_mul(15);
         }
         let doubled = self.soon().saturating_mul(1 << self.pursuit.looks.min(10));

@@ -2,11 +2,11 @@
 
 use surefill_core::{
     Cause, DuplicateRule, HaltCause, Lacking, NotSent, Observation, OrdState, OrdStatus,
-    Revocation, Step, Submission,
+    Revocation, Step, Submission, UnknownCause,
 };
 
 use crate::kit::{
-    BOUND, Bench, CAP, Camp, LAG, MARGIN, T0, at, intent, no_answer, not_taken, refusal, report,
+    BOUND, Bench, CAP, Camp, LAG, MARGIN, T0, at, intent, ms, no_answer, not_taken, refusal, report,
 };
 
 const REVOCABLE: Camp = Camp {
@@ -17,7 +17,7 @@ const REVOCABLE: Camp = Camp {
 /// An intent that stays fresh for longer than the cap.
 fn patient(camp: Camp) -> Bench {
     let mut one = intent();
-    one.ttl = crate::kit::ms(10 * CAP);
+    one.ttl = ms(10 * CAP);
     let mut bench = Bench::placed(camp, one);
     bench.answered(&no_answer());
     assert_eq!(bench.row.doubt_since, Some(at(T0)));
@@ -158,6 +158,44 @@ fn past_the_cap_it_halts_before_the_next_attempt_and_goes_on_under_the_halt() {
     );
 }
 
+/// Under the halt for an old doubt what was sent lately is looked for as soon as ever: the halt ends with it.
+#[test]
+fn a_further_attempt_is_looked_for_at_the_usual_pace_also_under_the_halt() {
+    let slowly = ms(15 * LAG);
+    let mut bench = patient(REVOCABLE);
+    bench.now = T0 + CAP - 1;
+    cleared(&mut bench);
+    bench.resend();
+    // No answer to the revocation, so that there is nothing but to look.
+    let unheard = Revocation::Inconclusive(UnknownCause::new("504"));
+    bench.answered(&no_answer());
+    let sent_at = bench.now;
+    bench.now = T0 + CAP;
+    let step = bench.absent_at(bench.now);
+    raise(&mut bench, &step);
+    let mut paced = Vec::new();
+    for now in [
+        sent_at + LAG,
+        sent_at + CAP / 2,
+        sent_at + CAP - LAG,
+        sent_at + CAP + LAG,
+    ] {
+        bench.now = now;
+        assert_eq!(bench.absent_at(now), Step::Revoke { no: 2 });
+        let answer = &unheard;
+        bench.see(&Observation::Revoked { no: 2, answer });
+        let Step::LookAgain { after } = bench.absent_at(now) else {
+            panic!("a revocation was just asked")
+        };
+        paced.push(after);
+    }
+    assert!(
+        paced[..3].iter().all(|after| *after <= ms(5 * LAG / 2)),
+        "{paced:?}"
+    );
+    assert_eq!(paced[3], slowly);
+}
+
 #[test]
 fn past_the_cap_it_halts_between_the_states_too() {
     // Every connect fails after a first attempt was in doubt.
@@ -184,7 +222,7 @@ fn past_the_cap_it_halts_between_the_states_too() {
     halts(&bench, &step);
     // One that was never in doubt waits for its turn, however long.
     let mut bench = Bench::placed(REVOCABLE, intent());
-    bench.row.intent.ttl = crate::kit::ms(10 * CAP);
+    bench.row.intent.ttl = ms(10 * CAP);
     bench.answered(&refused());
     bench.now = T0 + 2 * CAP;
     assert_eq!(bench.resume(), Step::NewAttempt);
