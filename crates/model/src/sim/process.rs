@@ -156,8 +156,11 @@ impl World {
             }
             Ok((engine, _)) if life == self.holder && self.alive.contains(&life) => {
                 self.recovered.insert(life);
-                let broken = self.unsettled();
-                self.breaks_if(broken);
+                // One whose journal is closed meanwhile can write no halt, and places nothing.
+                if !self.closed.contains(&life) {
+                    let broken = self.unsettled();
+                    self.breaks_if(broken);
+                }
                 return Some(engine);
             }
             // It was replaced meanwhile.

@@ -10,8 +10,8 @@ use surefill_core::{
     AccountId, Amend, AmendOutcome, AsOf, Attempt, CancelAllOutcome, CancelOutcome, ClOrdId,
     Connect, ExecReport, Facts, Fence, Fill, Go, Handle, Instrument, Journaled, Key, Lookup,
     NonceScope, NotSent, OrdStatus, OrderIntent, OrderRecord, Position, PrepareError, Revocation,
-    Snapshot, Submission, Symbol, Ticket, UnknownCause, Venue, VenueCtx, VenueError, VenueEvent,
-    VenueProfile, VenueTime,
+    Snapshot, StoreError, Submission, Symbol, Ticket, UnknownCause, Venue, VenueCtx, VenueError,
+    VenueEvent, VenueProfile, VenueTime,
 };
 
 use super::camp::{Camp, FENCE, FenceKind};
@@ -98,9 +98,6 @@ impl SimVenue {
 
     /// The nonce of a signed request that is no create, which goes out also when the journal takes nothing.
     async fn sign(&self, what: String) {
-        if self.profile.nonce_scope.is_none() {
-            return;
-        }
         let Some(reading) = self.ctx.clock.read() else {
             return;
         };
@@ -110,6 +107,18 @@ impl SimVenue {
         let (life, mut world) = (self.process.life, self.world.lock());
         let journaled = !world.is_full() && !world.closed.contains(&life) && life == world.holder;
         world.check_nonce(life, nonce, what.into_bytes(), journaled);
+    }
+
+    /// The nonce of a signed request that takes risk: where the journal takes nothing, it does not go out.
+    async fn sign_journaled(&self, what: String) -> Result<(), StoreError> {
+        if let Some(nonces) = &self.ctx.nonces
+            && let Some(reading) = self.ctx.clock.read()
+        {
+            let nonce = nonces.next(reading.now).await?;
+            let mut world = self.world.lock();
+            world.check_nonce(self.process.life, nonce, what.into_bytes(), true);
+        }
+        Ok(())
     }
 
     /// Waits for the answer to a send; `None` when patience ends first.
@@ -456,8 +465,10 @@ impl Venue for SimVenue {
 
     async fn amend(&self, amend: &Journaled<Amend>, go: &Go) -> AmendOutcome {
         self.process.alive().await;
-        self.sign(format!("amend {} {}", amend.id, amend.at.as_ms()))
-            .await;
+        let what = format!("amend {} {}", amend.id, amend.at.as_ms());
+        if let Err(error) = self.sign_journaled(what).await {
+            return AmendOutcome::NotSent(NotSent::Connect(error.to_string().into()));
+        }
         if let Err(why) = go.check() {
             return AmendOutcome::NotSent(NotSent::HeldBack(why));
         }

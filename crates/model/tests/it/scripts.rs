@@ -225,3 +225,36 @@ fn an_entry_between_two_equal_halts_leaves() {
     assert_eq!(only(&outcome).at_venue.len(), 1);
     assert!(outcome.told.contains(&HaltCause::Asked));
 }
+
+/// Seed 2003537. A commit fails while the process recovers: it can write neither an end nor a halt, and it places nothing; the next start reads back.
+#[test]
+fn a_journal_that_closes_during_recovery_lets_nothing_in() {
+    let outcome = play(
+        r#"{"seed":2003537,"camp":{"ids":"Existing","fence":"None","remembered":false,"revocable":false,"stream":false,"cancel_final":true,"nonces":false,"amends":true}}
+        {"OnCreate":"NoConnection"}
+        {"Place":{"n":1,"resubmit":2,"exit":false,"give_up":2}}
+        {"Crash":{"after":2,"lose":0}}
+        {"Advance":33}
+        {"CommitFails":{"after":0,"kept":false}}
+        {"Advance":1400}
+        {"Place":{"n":0,"resubmit":2,"exit":false,"give_up":2}}
+        {"Advance":100}"#,
+    );
+    assert!(outcome.events.contains(&Event::CommitFailed));
+    assert_eq!(outcome.last.len(), 1, "{:#?}", outcome.last);
+}
+
+/// Seed 2007746. The nonce of an amend cannot be journaled: the amend does not go out, and the order keeps its terms.
+#[test]
+fn an_amend_without_a_durable_nonce_does_not_go_out() {
+    let outcome = play(
+        r#"{"seed":2007746,"camp":{"ids":"Existing","fence":"Book","remembered":false,"revocable":true,"stream":false,"cancel_final":true,"nonces":true,"amends":true}}
+        {"Place":{"n":1,"resubmit":0,"exit":false,"give_up":0}}
+        {"Advance":5}
+        {"CommitFails":{"after":1,"kept":true}}
+        {"Amend":{"n":1,"qty":2,"px":101}}"#,
+    );
+    let terms = only(&outcome).row.terms().expect("a limit order");
+    assert_eq!(terms.order_qty.to_string(), "3");
+    assert!(outcome.events.contains(&Event::AmendAsked));
+}
