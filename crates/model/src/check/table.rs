@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use surefill_core::DuplicateRule;
 
-use super::model::{Mark, Marks, Promise};
+use super::marks::{Mark, Marks};
+use super::promise::Promise;
 use super::{Camp, FenceKind, Report, Scenario};
 
 /// Where the table begins in the document.

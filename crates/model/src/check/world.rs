@@ -7,7 +7,7 @@ use surefill_core::OrdState;
 use super::bot::{Bot, Mode};
 use super::camp::{CALM, HORIZON, Tick};
 use super::journal::{Journal, Row};
-use super::model::Promise;
+use super::promise::Promise;
 use super::venue::{FillSet, Life, Venue, fill_bit};
 
 /// How often each kind of thing may still happen.
