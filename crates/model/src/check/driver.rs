@@ -101,6 +101,10 @@ impl Check {
                     look: true,
                 };
             }
+            // Each write of a process that lost the lease is refused, a halt's too.
+            Step::Halt { .. } if w.journal.leader != b && self.lie.is_none() => {
+                bot(w, b).mode = Mode::Rest;
+            }
             Step::Halt { cause, .. } => {
                 let mut page = w.journal.page.clone();
                 if !page.halts.contains(&cause) {

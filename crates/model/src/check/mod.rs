@@ -1,6 +1,7 @@
 //! The model check: the real decision, driven step by step against every kind of venue, with every fault at every moment.
 
 pub mod action;
+mod alike;
 pub mod bot;
 pub mod camp;
 mod driver;

@@ -1,8 +1,8 @@
 //! The model of one kind of venue for the checker.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
 use surefill_core::{
@@ -11,9 +11,9 @@ use surefill_core::{
 };
 
 use super::action::Action;
+use super::alike::Lens;
 use super::camp::{FENCE, LAG, QTY, TTL, Tick, at, span};
 use super::marks::{Mark, Marks};
-use super::trace::script;
 use super::venue::{FillSet, fill_bit};
 use super::{Budget, Camp, Lie, Promise, World};
 
@@ -42,6 +42,8 @@ pub struct Check {
     pub(crate) units: Vec<Qty>,
     /// Only this promise is looked at.
     pub(super) only: Option<Promise>,
+    /// Every world is told from every other one.
+    pub(super) plain: bool,
     pub(super) marks: AtomicU32,
     /// Promises that were found broken: the checker keeps the last way that it is shown, and the first one is the shortest.
     pub(super) shown: Mutex<BTreeSet<Promise>>,
@@ -112,6 +114,7 @@ impl Check {
             rebuildable: true,
             lie: None,
             only: None,
+            plain: false,
             marks: AtomicU32::new(0),
             shown: Mutex::default(),
             camp,
@@ -127,6 +130,13 @@ impl Check {
     #[must_use]
     pub const fn only(mut self, promise: Promise) -> Self {
         self.only = Some(promise);
+        self
+    }
+
+    /// Without the reductions: every step is a world of its own, and worlds that are alike are explored each.
+    #[must_use]
+    pub const fn plain(mut self) -> Self {
+        self.plain = true;
         self
     }
 
@@ -228,7 +238,7 @@ impl Check {
                 let steps = path.into_vec();
                 Found {
                     promise: promise.unwrap(),
-                    script: script(&steps),
+                    script: checker.model().script(&steps),
                 }
             })
             .collect();
@@ -252,7 +262,12 @@ impl Model for Check {
     type Action = Action;
 
     fn init_states(&self) -> Vec<World> {
-        vec![World::new(self.budget, self.lag)]
+        let lens = Lens {
+            plain: self.plain,
+            profile: self.profile.clone(),
+            kept: self.kept,
+        };
+        vec![World::new(self.budget, self.lag, Arc::new(lens))]
     }
 
     fn actions(&self, world: &World, actions: &mut Vec<Action>) {

@@ -14,11 +14,18 @@ impl Check {
         let faulty = w.faulty();
         let faults = w.left.faults > 0 && faulty;
         let mut busy = false;
-        let mut urgent = false;
+        let urgent = w.bots.iter().any(super::Bot::urgent);
         for (b, bot) in (0_u8..).zip(&w.bots) {
-            urgent |= bot.urgent();
+            // A process that takes its next step at once does so before another one goes on, or reads.
+            let waits = urgent && !bot.urgent() && !self.plain;
             if bot.paused {
-                actions.push(Action::GoOn(b));
+                if !waits {
+                    actions.push(Action::GoOn(b));
+                }
+                continue;
+            }
+            if waits {
+                self.ends(w, b, bot, actions);
                 continue;
             }
             match &bot.mode {
@@ -76,16 +83,7 @@ impl Check {
                 }
                 Mode::Rest => {}
             }
-            if bot.mode != Mode::Down {
-                let idle = bot.mode == Mode::Rest && w.journal.lazy.is_empty();
-                if w.left.crashes > 0 && faulty && !idle && b == w.journal.leader {
-                    let lazy = u8::try_from(w.journal.lazy.len()).unwrap();
-                    actions.extend((0..=lazy).map(|lose| Action::Crash { bot: b, lose }));
-                }
-                if w.left.pauses > 0 && faulty && bot.mode != Mode::Rest {
-                    actions.push(Action::Pause(b));
-                }
-            }
+            self.ends(w, b, bot, actions);
         }
         if urgent {
             return;
@@ -107,6 +105,21 @@ impl Check {
         }
     }
 
+    /// A process may die, or stand still.
+    fn ends(&self, w: &World, b: u8, bot: &super::Bot, actions: &mut Vec<Action>) {
+        if bot.mode == Mode::Down || !w.faulty() {
+            return;
+        }
+        let idle = bot.mode == Mode::Rest && w.journal.lazy.is_empty();
+        if w.left.crashes > 0 && !idle && b == w.journal.leader {
+            let lazy = u8::try_from(w.journal.lazy.len()).unwrap();
+            actions.extend((0..=lazy).map(|lose| Action::Crash { bot: b, lose }));
+        }
+        if w.left.pauses > 0 && bot.mode != Mode::Rest {
+            actions.push(Action::Pause(b));
+        }
+    }
+
     /// What the venue may do; `true` when no tick may pass before it did.
     fn venue(&self, w: &World, faults: bool, actions: &mut Vec<Action>) -> bool {
         let mut busy = w.venue.due(&self.camp, w.now);
@@ -115,7 +128,8 @@ impl Check {
             if index > 0 && w.venue.copies[usize::from(index) - 1] == *copy {
                 continue;
             }
-            let awaited = copy.by.is_some();
+            // A process may stand still right after its last check, and the first byte leaves when it goes on: whatever the check asked for is old then.
+            let awaited = copy.by.is_some_and(|b| !w.bots[usize::from(b)].paused);
             match copy.place {
                 Place::Wire => {
                     busy |= awaited;

@@ -1,6 +1,6 @@
 //! How the world moves: each action, and what the venue answers.
 
-use surefill_core::HaltCause;
+use surefill_core::{AttemptState, HaltCause, RevocationState, Watch};
 
 use super::action::Action;
 use super::bot::{Answer, Mode, Seen, Shown, Status};
@@ -11,9 +11,68 @@ use super::venue::{AtBook, AtGate, Life, Place};
 use super::{FenceKind, Lie, World};
 
 impl Check {
-    /// The world after an action.
+    /// The world after an action, and after what must follow it.
     pub(crate) fn after(&self, world: &World, action: Action) -> World {
-        let mut w = world.clone();
+        let mut w = self.act(world.clone(), action);
+        while let Some(action) = self.forced(&w) {
+            w = self.act(w, action);
+        }
+        w
+    }
+
+    /// A process without the lease, whose work nobody sees, is at rest.
+    ///
+    /// Its row stays as it is, because it learns of another one only after a commit of its own, which the journal refuses. Where neither a cancel nor a
+    /// revocation is asked in that row, `decide` names none of the two before a commit; the last check holds its sends back; and what it
+    /// reads changes nothing. What it sent before is on its way without it. One that has no row yet reads the one there is then, and is left alone.
+    fn rest_fenced(&self, w: &mut World) {
+        let lies = [Lie::NoCas, Lie::VersionUnread, Lie::LeaseKept];
+        if self.plain || self.lie.is_some_and(|lie| lies.contains(&lie)) {
+            return;
+        }
+        for b in 0..u8::try_from(w.bots.len()).unwrap() {
+            let bot = &w.bots[usize::from(b)];
+            if b == w.journal.leader || matches!(bot.mode, Mode::Down | Mode::Asking(_)) {
+                continue;
+            }
+            let Some(row) = &bot.row else { continue };
+            let record = &row.record;
+            let revokes = |attempt: &AttemptState| attempt.revocation == RevocationState::Asked;
+            let asks = record.cancel_requested
+                || record.watch == Some(Watch::Surfaced)
+                || record.attempts.iter().any(revokes);
+            if asks {
+                continue;
+            }
+            for copy in &mut w.venue.copies {
+                copy.by = copy.by.filter(|by| *by != b);
+            }
+            w.venue.copies.sort_unstable();
+            w.bots[usize::from(b)] = super::Bot {
+                mode: Mode::Rest,
+                ..super::Bot::down()
+            };
+        }
+    }
+
+    /// The only thing that may happen in a world, where it is no tick and no promise is broken: such worlds are walked through, and not kept.
+    ///
+    /// Nothing is lost by it: every world on the way is looked at, and no other way leads out of it. A tick ends the walk, so that ways that meet
+    /// again are walked once.
+    pub(super) fn forced(&self, w: &World) -> Option<Action> {
+        if self.plain || w.broken.is_some() {
+            return None;
+        }
+        let mut actions = Vec::new();
+        self.next_actions(w, &mut actions);
+        match actions[..] {
+            [action] if action != Action::Tick && self.goes_on(w) => Some(action),
+            _ => None,
+        }
+    }
+
+    /// The world after an action.
+    pub(super) fn act(&self, mut w: World, action: Action) -> World {
         match action {
             Action::Tick => {
                 let looking = |bot: &super::Bot| matches!(bot.mode, Mode::Looking { .. });
@@ -121,6 +180,7 @@ impl Check {
                 self.recover(&mut w, 1);
             }
         }
+        self.rest_fenced(&mut w);
         w
     }
 

@@ -2,19 +2,27 @@
 
 use std::fmt;
 
-use super::World;
 use super::action::Action;
+use super::{Check, World};
 
-/// The way to a world, one step a line: when, what, and how things stand after it.
-pub(super) fn script(steps: &[(World, Option<Action>)]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for pair in steps.windows(2) {
-        let [(before, Some(action)), (after, _)] = pair else {
-            continue;
-        };
-        lines.push(format!("t{} {action}{}", before.now, Stands(before, after)));
+impl Check {
+    /// The way to a world, one step a line: when, what, and how things stand after it.
+    pub(super) fn script(&self, steps: &[(World, Option<Action>)]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (world, action) in steps {
+            let mut before = world.clone();
+            let mut next = *action;
+            // What must follow an action is walked through again.
+            while let Some(action) = next {
+                let after = self.act(before.clone(), action);
+                let stands = Stands(&before, &after);
+                lines.push(format!("t{} {action}{stands}", before.now));
+                next = self.forced(&after);
+                before = after;
+            }
+        }
+        lines
     }
-    lines
 }
 
 /// What a step changed, in words.

@@ -1,9 +1,11 @@
 //! One state of the model: a moment, the journal, the venue, the processes, and what may still go wrong.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use surefill_core::OrdState;
 
+use super::alike::Lens;
 use super::bot::{Bot, Mode};
 use super::camp::{CALM, HORIZON, Tick};
 use super::journal::{Journal, Row};
@@ -38,7 +40,7 @@ pub struct Budget {
 }
 
 /// One state of the model.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub struct World {
     /// Now.
     pub now: Tick,
@@ -60,10 +62,33 @@ pub struct World {
     pub doubled: bool,
     /// The promise that was just broken, where a step shows it.
     pub(crate) broken: Option<Promise>,
+    /// What tells it from others.
+    pub(super) lens: Arc<Lens>,
+}
+
+impl Hash for World {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        if !self.lens.plain {
+            return self.hash_alike(state);
+        }
+        (self.now, &self.journal, &self.venue, &self.bots).hash(state);
+        (self.left, self.told, self.cancel_told, self.halt_told).hash(state);
+        (self.doubled, self.broken).hash(state);
+    }
+}
+
+impl PartialEq for World {
+    fn eq(&self, other: &Self) -> bool {
+        (self.now, &self.journal, &self.venue, &self.bots)
+            == (other.now, &other.journal, &other.venue, &other.bots)
+            && (self.left, self.told, self.cancel_told, self.halt_told)
+                == (other.left, other.told, other.cancel_told, other.halt_told)
+            && (self.doubled, self.broken) == (other.doubled, other.broken)
+    }
 }
 
 impl World {
-    pub(crate) fn new(left: Budget, lag: Tick) -> Self {
+    pub(super) fn new(left: Budget, lag: Tick, lens: Arc<Lens>) -> Self {
         let mut first = Bot::down();
         first.mode = Mode::Place;
         Self {
@@ -84,6 +109,7 @@ impl World {
             halt_told: false,
             doubled: false,
             broken: None,
+            lens,
         }
     }
 

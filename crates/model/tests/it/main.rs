@@ -9,4 +9,5 @@
 
 mod camps;
 mod guards;
+mod program;
 mod seeds;
