@@ -69,6 +69,8 @@ impl World {
         }
         (self.told, self.cancel_told, self.halt_told).hash(state);
         (self.doubled, self.broken).hash(state);
+        let doubt = self.doubt_from;
+        doubt.map(|since| age(self.now, since, CAP + 4)).hash(state);
         self.journal.leader.hash(state);
         self.hash_page(&self.journal.page, from, state);
         if self.faulty() && self.left.crashes > 0 {

@@ -105,7 +105,12 @@ impl Check {
             Step::Halt { .. } if w.journal.leader != b && self.lie.is_none() => {
                 bot(w, b).mode = Mode::Rest;
             }
-            Step::Halt { cause, .. } => {
+            Step::Halt { scope, cause } => {
+                // Past the cap no entry passes anywhere in the account.
+                let (venue, other) = (&self.intent.venue, "another symbol".into());
+                if !scope.covers(venue, &self.account, &other) {
+                    w.broken = Some(Promise::DoubtStops);
+                }
                 let mut page = w.journal.page.clone();
                 if !page.halts.contains(&cause) {
                     page.halts.push(cause);
@@ -157,6 +162,11 @@ impl Check {
             }
             if old.state.is_doubt() && !new.state.is_doubt() {
                 lift_doubts(w);
+            }
+            if new.state.is_doubt() {
+                w.doubt_from = w.doubt_from.or(Some(w.now));
+            } else if new.state.is_working() || new.state.is_terminal() {
+                w.doubt_from = None;
             }
             if new.watch.is_some() {
                 self.saw(Saw::Watched);

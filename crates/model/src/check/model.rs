@@ -154,10 +154,12 @@ impl Check {
         self
     }
 
-    /// How long the venue's lists keep what ended, whatever the profile says.
+    /// How long the venue's lists keep what ended, as the profile says.
     #[must_use]
     pub const fn kept(mut self, kept: Tick) -> Self {
         self.kept = kept;
+        self.profile.absence.closed_retention = Sourced::Documented(span(kept), "the model");
+        self.profile.absence.fills_retention = Sourced::Documented(span(kept), "the model");
         self
     }
 
@@ -199,6 +201,11 @@ impl Check {
                     max: span(FENCE),
                     drain: Sourced::Documented(span(0), "the lie"),
                 };
+            }
+            Lie::LongRetention => {
+                let ever = Sourced::Documented(span(200), "the lie");
+                self.profile.absence.closed_retention = ever;
+                self.profile.absence.fills_retention = ever;
             }
             Lie::NoWatch => self.profile.watch = span(0),
             _ => {}
@@ -291,6 +298,7 @@ impl Model for Check {
             ExactlyOne,
             NothingLost,
             DoubtStops,
+            DoubtIsSaid,
             VenueWord,
             TerminalIsFinal,
             QuantitiesGrow,

@@ -3,7 +3,7 @@
 use surefill_core::{GiveUp, HaltCause, Lacking, OrdState};
 
 use super::bot::Mode;
-use super::camp::{CAP, HORIZON, tick_of};
+use super::camp::{CAP, HORIZON};
 use super::marks::Mark;
 use super::venue::Life;
 use super::{Check, FenceKind, World};
@@ -17,8 +17,10 @@ pub enum Promise {
     ExactlyOne,
     /// P3: when nothing happens any more, every fill is booked, once.
     NothingLost,
-    /// P4: an order past the cap in doubt is halted.
+    /// P4: an order past the cap in doubt is halted, in its whole account, until the venue's word.
     DoubtStops,
+    /// P4: a send whose answer is not awaited any more leaves a row that refuses new entries in its symbol.
+    DoubtIsSaid,
     /// P5: a row that works or filled has an order at the venue.
     VenueWord,
     /// I3: no change of a terminal row's state.
@@ -45,11 +47,12 @@ pub enum Promise {
 
 impl Promise {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::AtMostOne,
         Self::ExactlyOne,
         Self::NothingLost,
         Self::DoubtStops,
+        Self::DoubtIsSaid,
         Self::VenueWord,
         Self::TerminalIsFinal,
         Self::QuantitiesGrow,
@@ -70,6 +73,7 @@ impl Promise {
             Self::ExactlyOne => "P2 settled, or halted with a cause that holds",
             Self::NothingLost => "P3 every fill booked once",
             Self::DoubtStops => "P4 doubt past the cap is halted",
+            Self::DoubtIsSaid => "P4 doubt refuses entries in its symbol",
             Self::VenueWord => "P5 a working row has an order",
             Self::TerminalIsFinal => "I3 terminal is final",
             Self::QuantitiesGrow => "I4 quantities grow",
@@ -111,10 +115,15 @@ impl Check {
                     || w.journal.page.fills == w.executed()
             }
             Promise::DoubtStops => {
-                let since = row.and_then(|row| row.doubt_since).map(tick_of);
                 let runs = matches!(w.leader().mode, Mode::Waiting { .. }) && !w.leader().paused;
-                let late = since.is_some_and(|since| w.now > since + CAP + 3);
+                let late = w.doubt_from.is_some_and(|since| w.now > since + CAP + 3);
                 !(late && runs) || self.doubt(w).is_some()
+            }
+            Promise::DoubtIsSaid => {
+                // The store refuses an entry in the symbol for a row in doubt, and for that alone.
+                let waits = matches!(w.leader().mode, Mode::Waiting { .. } | Mode::Rest);
+                let unanswered = row.is_some_and(|row| row.state == OrdState::Submitted);
+                !(waits && unanswered && !w.leader().paused)
             }
             Promise::VenueWord => {
                 let claims =
@@ -226,18 +235,6 @@ impl Check {
         }
         let at_rest = row.state.is_working() && !row.cancel_requested
             || row.state.is_terminal() && !row.unfinished();
-        orders <= 1 && at_rest && (w.agrees() || self.came_and_went(w))
-    }
-
-    /// Whether an order came later than an assumed number says, under a row that was watched, and the venue ended it without an execution before a
-    /// list showed it. Its row says Rejected. That carries no risk, and nobody can be told: what had lived on or traded would have been found.
-    fn came_and_went(&self, w: &World) -> bool {
-        let beyond = w.doubled || self.camp.fence == FenceKind::Gate;
-        let rejected = w
-            .row()
-            .is_some_and(|row| row.record.state == OrdState::Rejected);
-        let ended =
-            |order: &super::venue::Order| order.life == Life::Canceled && order.fills.is_empty();
-        beyond && rejected && w.venue.orders.iter().all(ended)
+        orders <= 1 && at_rest && w.agrees()
     }
 }

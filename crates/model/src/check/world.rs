@@ -58,6 +58,8 @@ pub struct World {
     pub(crate) cancel_told: bool,
     /// A declared halt was announced.
     pub(crate) halt_told: bool,
+    /// Since when the order's fate is not known, whatever the row says: it ends with the venue's word or the row's end.
+    pub(crate) doubt_from: Option<Tick>,
     /// A request was doubled below the client.
     pub doubled: bool,
     /// The promise that was just broken, where a step shows it.
@@ -73,7 +75,7 @@ impl Hash for World {
         }
         (self.now, &self.journal, &self.venue, &self.bots).hash(state);
         (self.left, self.told, self.cancel_told, self.halt_told).hash(state);
-        (self.doubled, self.broken).hash(state);
+        (self.doubled, self.broken, self.doubt_from).hash(state);
     }
 }
 
@@ -83,7 +85,8 @@ impl PartialEq for World {
             == (other.now, &other.journal, &other.venue, &other.bots)
             && (self.left, self.told, self.cancel_told, self.halt_told)
                 == (other.left, other.told, other.cancel_told, other.halt_told)
-            && (self.doubled, self.broken) == (other.doubled, other.broken)
+            && (self.doubled, self.broken, self.doubt_from)
+                == (other.doubled, other.broken, other.doubt_from)
     }
 }
 
@@ -107,6 +110,7 @@ impl World {
             told: false,
             cancel_told: false,
             halt_told: false,
+            doubt_from: None,
             doubled: false,
             broken: None,
             lens,
@@ -147,6 +151,19 @@ impl World {
     /// Nothing will happen by waiting.
     pub(crate) fn quiet(&self) -> bool {
         if !self.venue.copies.is_empty() || (0..self.venue.orders.len()).any(|o| self.trades(o)) {
+            return false;
+        }
+        // What changed less than a lag ago is still to be told.
+        let newest = |order: &super::venue::Order| {
+            let fills = order.fills.iter().copied().max().unwrap_or_default();
+            order.taken.max(order.ended).max(fills) + order.lag
+        };
+        if self
+            .venue
+            .orders
+            .iter()
+            .any(|order| self.now < newest(order))
+        {
             return false;
         }
         let leader = self.journal.leader;

@@ -1,7 +1,7 @@
 //! Every kind of venue, with everything that may go wrong at any step, to the end.
 
 use surefill_core::DuplicateRule;
-use surefill_model::check::{Camp, Check, Report, Scenario, check_all, table};
+use surefill_model::check::{Budget, Camp, Check, FenceKind, Report, Scenario, check_all, table};
 
 /// Fewer states than this and the model has lost a dimension.
 const STATES: usize = 8_000_000;
@@ -99,4 +99,24 @@ fn worlds_that_are_alike_are_alike() {
         saved.0, saved.1
     );
     assert!(saved.1 * 3 < saved.0, "{saved:?}");
+}
+
+/// An id that is refused within a window spares the second round only where it is known until when the next attempt arrives: on an assumed way from the
+/// gate to the book alone it is not. The first order ended in the gap between two lists, the window ran out, and the second one came.
+#[test]
+fn a_window_of_ids_and_an_assumed_drain_carry_no_next_attempt() {
+    let camp = Camp {
+        duplicate: Camp::DUPLICATES[1],
+        fence: FenceKind::Gate,
+        revocable: true,
+        ..Camp::PLAIN
+    };
+    let budget = Budget {
+        faults: 2,
+        trades: 1,
+        crashes: 0,
+        ..Scenario::Crash.budget(0)
+    };
+    let report = Check::new(camp, budget).run(LIMIT);
+    judge(&[(camp, Scenario::Crash, report)]);
 }
