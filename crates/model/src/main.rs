@@ -2,11 +2,12 @@
 #![allow(clippy::print_stdout, reason = "a program for people")]
 #![allow(clippy::unwrap_used, reason = "a program for people")]
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use surefill_model::check::{Scenario, check_all, table};
+use surefill_model::check::{Camp, Check, Scenario, check_all, table};
 use surefill_model::sim::{Script, run, run_seeds, shrink};
 
 /// The proof of the core.
@@ -23,7 +24,13 @@ enum Command {
         /// So many faults more than the tests allow, and refusals and executions everywhere.
         #[arg(long, default_value_t = 0)]
         deeper: u8,
-        /// Stop a check after so many generated states.
+        /// Ticks until a change shows in lists.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
+        lag: u8,
+        /// Only what goes wrong in this scenario: crash, lists, takeover, doubled, cancel. May be given again.
+        #[arg(long = "scenario")]
+        scenarios: Vec<Scenario>,
+        /// Stop a check after so many generated worlds; without it each goes to the end.
         #[arg(long, default_value_t = usize::MAX)]
         limit: usize,
         /// Checks at once.
@@ -43,7 +50,7 @@ enum Command {
         during: Option<Duration>,
         /// Only the schedule of this file, with everything that happens.
         #[arg(long)]
-        script: Option<std::path::PathBuf>,
+        script: Option<PathBuf>,
         /// Only the schedule of this seed, with everything that happens.
         #[arg(long, conflicts_with = "script")]
         seed: Option<u64>,
@@ -55,7 +62,16 @@ enum Command {
     Table {
         /// Where.
         #[arg(default_value = "docs/guarantees.md")]
-        document: std::path::PathBuf,
+        document: PathBuf,
+        /// Only say whether it is fresh.
+        #[arg(long)]
+        verify: bool,
+        /// Stop a check after so many generated worlds; without it each goes to the end, and the table says where one did not.
+        #[arg(long, default_value_t = usize::MAX)]
+        limit: usize,
+        /// Checks at once.
+        #[arg(long, default_value_t = 2)]
+        threads: usize,
     },
 }
 
@@ -63,30 +79,17 @@ fn main() -> ExitCode {
     match Args::parse().command {
         Command::Check {
             deeper,
+            lag,
+            scenarios,
             limit,
             threads,
         } => {
-            let reports = check_all(
-                &Scenario::ALL,
-                deeper,
-                threads,
-                limit,
-                |camp, of, report| {
-                    let cut = if report.cut { ", cut" } else { "" };
-                    println!("{of}, {camp}: {} states{cut}", report.states);
-                    for found in &report.found {
-                        println!("{:?}\n  {}", found.promise, found.script.join("\n  "));
-                    }
-                },
-            );
-            let broken = reports.iter().any(|(.., report)| !report.found.is_empty());
-            let states: usize = reports.iter().map(|(.., report)| report.states).sum();
-            println!("{} checks, {states} states", reports.len());
-            if broken {
-                ExitCode::FAILURE
+            let scenarios = if scenarios.is_empty() {
+                Scenario::ALL.to_vec()
             } else {
-                ExitCode::SUCCESS
-            }
+                scenarios
+            };
+            check(&scenarios, deeper, lag, threads, limit)
         }
         Command::Simulate {
             seeds,
@@ -105,17 +108,70 @@ fn main() -> ExitCode {
                 None => simulate(from, seeds, during, threads.max(1)),
             }
         }
-        Command::Table { document } => {
-            let reports = check_all(&Scenario::TABLE, 0, 2, Scenario::LIMIT, |_, _, _| {});
-            let text = std::fs::read_to_string(&document).unwrap();
-            let Some(text) = table::written(&text, &table::table(&reports)) else {
-                println!("{} has no section for the table", document.display());
-                return ExitCode::FAILURE;
-            };
-            std::fs::write(&document, text).unwrap();
-            ExitCode::SUCCESS
-        }
+        Command::Table {
+            document,
+            verify,
+            limit,
+            threads,
+        } => match write_table(&document, verify, threads, limit) {
+            Ok(said) => {
+                println!("{}: {said}", document.display());
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                println!("{}: {error}", document.display());
+                ExitCode::FAILURE
+            }
+        },
     }
+}
+
+/// Checks every kind of venue, and says what each check met.
+fn check(scenarios: &[Scenario], deeper: u8, lag: u8, threads: usize, limit: usize) -> ExitCode {
+    let make =
+        |camp: Camp, scenario: Scenario| Check::new(camp, scenario.budget(deeper)).lagging(lag);
+    let reports = check_all(scenarios, threads, limit, make, |camp, of, report| {
+        let cut = if report.cut { ", cut" } else { "" };
+        println!("{of}, {camp}: {} states{cut}", report.states);
+        for found in &report.found {
+            println!("{:?}\n  {}", found.promise, found.script.join("\n  "));
+        }
+    });
+    let broken = reports.iter().any(|(.., report)| !report.found.is_empty());
+    let states: usize = reports.iter().map(|(.., report)| report.states).sum();
+    let cut = reports.iter().filter(|(.., report)| report.cut).count();
+    println!("{} checks, {states} states, {cut} cut", reports.len());
+    if broken {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// Writes the table into a document, or says whether it stands there.
+fn write_table(
+    document: &Path,
+    verify: bool,
+    threads: usize,
+    limit: usize,
+) -> Result<&'static str, String> {
+    let text = std::fs::read_to_string(document).map_err(|error| error.to_string())?;
+    // Before the work: a document without the section takes no table.
+    if table::written(&text, "").is_none() {
+        return Err("there is no section for the table".into());
+    }
+    let make = |camp: Camp, scenario: Scenario| Check::new(camp, scenario.budget(0));
+    let reports = check_all(&Scenario::ALL, threads, limit, make, |_, _, _| {});
+    let fresh = table::written(&text, &table::table(&reports));
+    let fresh = fresh.ok_or("there is no section for the table")?;
+    if fresh == text {
+        return Ok("the table is fresh");
+    }
+    if verify {
+        return Err("the table is not what the check finds".into());
+    }
+    std::fs::write(document, &fresh).map_err(|error| error.to_string())?;
+    Ok("the table is written")
 }
 
 /// One schedule, with everything that happens.

@@ -1,9 +1,10 @@
 //! When "not found" is final.
 
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use super::Case;
-use crate::{AsOf, AttemptState, Fence, FenceRule, RevocationState, VenueTime};
+use crate::{AsOf, AttemptState, Fence, FenceRule, RevocationState, VenueTime, Watch};
 
 /// A full round of lookups without a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +66,38 @@ impl Rounds {
             }
         }
         rounds
+    }
+
+    /// See [`super::Pursuit::hash_decisive`].
+    pub(super) fn hash_decisive(&self, case: &Case<'_>, state: &mut impl Hasher) {
+        // How long ago a round ended matters until another one may follow it.
+        let ended = |round: Round| match round.ended {
+            AsOf::Clock(ended) => {
+                let free = ended.after(case.spacing());
+                AsOf::Clock(free.max(case.at.now.now))
+            }
+            height @ AsOf::Height(_) => height,
+        };
+        // Of the newest one only whether it reaches a watch's end is ever asked.
+        let reaches = |round: Round| match (round.begun, case.order.watch) {
+            (AsOf::Clock(begun), Some(Watch::Until(until))) => begun >= until,
+            (AsOf::Clock(_) | AsOf::Height(_), _) => false,
+        };
+        self.last.map(reaches).hash(state);
+        for round in [self.first, self.second] {
+            // A round that counts does so until a bound is added, which lies after it whenever it began.
+            let counts = round.map(|round| case.counts(round));
+            counts.hash(state);
+            round.map(ended).hash(state);
+            if counts == Some(false) {
+                round.hash(state);
+                for attempt in &case.order.attempts {
+                    case.attempt_bound(attempt).hash(state);
+                }
+            }
+        }
+        self.spaced.min(2).hash(state);
+        self.spaced_last.map(ended).hash(state);
     }
 }
 

@@ -238,6 +238,8 @@ impl Case<'_> {
             return false;
         };
         let longest = match self.profile.fence {
+            // Until when it arrives would rest on an assumed number alone.
+            FenceRule::Clock { .. } if self.profile.fence.drain_assumed() => return false,
             FenceRule::Clock { max, drain } => max.saturating_add(drain.value()),
             FenceRule::None | FenceRule::Height { .. } => return false,
         };

@@ -1,6 +1,7 @@
 //! What this process remembers of an order: lost in a crash, and safe to lose.
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use super::absence::Rounds;
@@ -196,5 +197,39 @@ impl Pursuit {
     fn spaced(&self, last: Option<VenueTime>, case: &Case<'_>) -> bool {
         let wait = (case.profile.absence.lag.value() / 2).max(Duration::from_millis(20));
         last.is_none_or(|last| case.at.now.now >= last.after(wait))
+    }
+
+    /// Hashes what of it can still decide something about `order`: what hashes alike is followed by the same decisions.
+    ///
+    /// For checkers that tell worlds apart. An instant so far back that no rule can tell it from an earlier one hashes like that one. `at` needs
+    /// no alarms, and is of the begin of the round of lookups that is under way, where one is.
+    pub fn hash_decisive(
+        &self,
+        order: &OrderRecord,
+        profile: &VenueProfile,
+        at: &Situation,
+        state: &mut impl Hasher,
+    ) {
+        let case = Case {
+            order,
+            pursuit: self,
+            profile,
+            at,
+        };
+        let now = at.now.now;
+        (self.in_flight, self.received, self.claimed).hash(state);
+        (self.unrevocable, self.failed_connects, &self.booked).hash(state);
+        // Beyond ten looks every wait is the longest one.
+        self.looks.min(10).hash(state);
+        // Waiting goes by what is still ahead.
+        self.not_before.filter(|instant| *instant > now).hash(state);
+        for (last, due) in [
+            (self.last_replay, self.replay_due(&case)),
+            (self.last_cancel, self.cancel_due(&case)),
+            (self.last_revoke, self.revoke_due(&case)),
+        ] {
+            (last.is_some(), last.filter(|_| !due)).hash(state);
+        }
+        self.rounds.hash_decisive(&case, state);
     }
 }

@@ -36,6 +36,9 @@ impl Row {
         // When the venue last spoke decides nothing about an ended row.
         let seen = row.seen_at.filter(|_| !row.state.is_terminal());
         (row.created_at, changed, seen, row.doubt_since).hash(&mut hasher);
+        // How long the newest attempt has been out decides the pace of looks past the cap.
+        let newest = row.attempts.last().map(|attempt| attempt.made_at);
+        newest.hash(&mut hasher);
         for attempt in &row.attempts {
             let copies = match attempt.copies {
                 Copies::None => 0_u8,

@@ -1,6 +1,7 @@
 //! What goes wrong, beside what the venue is: the scenarios that every camp is checked in.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,12 +31,6 @@ impl Scenario {
         Self::Doubled,
         Self::Cancel,
     ];
-
-    /// Those that every camp is checked in by the tests, and that the table rests on.
-    pub const TABLE: [Self; 3] = [Self::Crash, Self::Takeover, Self::Doubled];
-
-    /// How many generated states the tests allow one check: shortest ways first, so that what is cut are the longest.
-    pub const LIMIT: usize = 25_000;
 
     /// How much of what goes wrong; `deeper` adds as many faults, and at the first step trades or refusals where there are none.
     pub const fn budget(self, deeper: u8) -> Budget {
@@ -93,12 +88,23 @@ impl fmt::Display for Scenario {
     }
 }
 
-/// Checks every camp in every one of the scenarios, on as many threads as asked.
+impl FromStr for Scenario {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = |scenario: &Self| scenario.to_string() == text;
+        let words = || Self::ALL.map(|scenario| scenario.to_string()).join(", ");
+        let found = Self::ALL.into_iter().find(named);
+        found.ok_or_else(|| format!("{text:?} is none of {}", words()))
+    }
+}
+
+/// Checks every camp in every one of the scenarios, on as many threads as asked, each until the end or the limit of generated worlds.
 pub fn check_all(
     scenarios: &[Scenario],
-    deeper: u8,
     threads: usize,
     limit: usize,
+    make: impl Fn(Camp, Scenario) -> Check + Sync,
     done: impl Fn(&Camp, Scenario, &Report) + Sync,
 ) -> Vec<(Camp, Scenario, Report)> {
     let mut jobs = Vec::new();
@@ -108,10 +114,10 @@ pub fn check_all(
     let next = AtomicUsize::new(0);
     let reports = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        for _ in 0..threads.max(1) {
             scope.spawn(|| {
                 while let Some((camp, scenario)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let report = Check::new(*camp, scenario.budget(deeper)).run(limit);
+                    let report = make(*camp, *scenario).run(limit);
                     done(camp, *scenario, &report);
                     let mut reports = reports.lock().unwrap();
                     reports.push((*camp, *scenario, report));

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use surefill_core::DuplicateRule;
 
-use super::model::{Mark, Marks, Promise};
+use super::marks::{Mark, Marks};
+use super::promise::Promise;
 use super::{Camp, FenceKind, Report, Scenario};
 
 /// Where the table begins in the document.
@@ -36,7 +37,7 @@ fn words(camp: &Camp) -> [&'static str; 4] {
 }
 
 /// What holds for a camp, in words.
-fn cells(reports: &[&(Camp, Scenario, Report)]) -> [String; 4] {
+fn cells(reports: &[&(Camp, Scenario, Report)]) -> [String; 5] {
     let broken = |promise| {
         let mut found = reports.iter().flat_map(|(.., report)| &report.found);
         found.any(|found| found.promise == promise)
@@ -89,17 +90,34 @@ fn cells(reports: &[&(Camp, Scenario, Report)]) -> [String; 4] {
         "holds"
     };
     let again = if again.is_empty() { "nothing" } else { &again };
+    let cut = |report: &&&(Camp, Scenario, Report)| report.2.cut;
+    let seen = match reports.iter().filter(cut).count() {
+        0 => "whole".to_owned(),
+        cut => {
+            let whole = reports.len() - cut;
+            format!("{whole} of {} whole", reports.len())
+        }
+    };
     [
         again.to_owned(),
         at_most_one.to_owned(),
         exactly_one,
         lost.to_owned(),
+        seen,
     ]
+}
+
+/// A line of the table.
+struct Line {
+    kind: [&'static str; 3],
+    duplicates: Vec<&'static str>,
+    cells: [String; 5],
+    states: usize,
 }
 
 /// The table; rules for ids that decide alike share a line.
 pub fn table(reports: &[(Camp, Scenario, Report)]) -> String {
-    let mut lines: Vec<([&str; 3], Vec<&str>, [String; 4])> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     let mut by_camp: BTreeMap<usize, Vec<&(Camp, Scenario, Report)>> = BTreeMap::new();
     let all = Camp::all();
     for report in reports {
@@ -112,13 +130,22 @@ pub fn table(reports: &[(Camp, Scenario, Report)]) -> String {
     for reports in by_camp.values() {
         let [duplicate, fence, bytes, revocable] = words(&reports[0].0);
         let cells = cells(reports);
+        let states: usize = reports.iter().map(|(.., report)| report.states).sum();
         let kind = [fence, bytes, revocable];
         match lines
             .iter_mut()
-            .find(|line| line.0 == kind && line.2 == cells)
+            .find(|line| line.kind == kind && line.cells == cells)
         {
-            Some(line) => line.1.push(duplicate),
-            None => lines.push((kind, vec![duplicate], cells)),
+            Some(line) => {
+                line.duplicates.push(duplicate);
+                line.states += states;
+            }
+            None => lines.push(Line {
+                kind,
+                duplicates: vec![duplicate],
+                cells,
+                states,
+            }),
         }
     }
     let order = |kind: &[&str; 3]| {
@@ -131,11 +158,14 @@ pub fn table(reports: &[(Camp, Scenario, Report)]) -> String {
         let fence = fences.iter().position(|fence| *fence == kind[0]);
         (fence, kind[1] == "yes", kind[2] == "yes")
     };
-    lines.sort_by_key(|line| order(&line.0));
+    lines.sort_by_key(|line| order(&line.kind));
     let mut text = String::from(
-        "| fence | bytes remembered | revocable | a used id is | sent again | P1 at most one | P2 ends as | P3 no fill lost |\n|---|---|---|---|---|---|---|---|\n",
+        "| fence | bytes remembered | revocable | a used id is | sent again | P1 at most one | P2 ends as | P3 no fill lost | explored | states |\n|---|---|---|---|---|---|---|---|---|---|\n",
     );
-    for ([fence, bytes, revocable], duplicates, [again, one, ends, lost]) in lines {
+    for line in lines {
+        let [fence, bytes, revocable] = line.kind;
+        let [again, one, ends, lost, seen] = line.cells;
+        let duplicates = line.duplicates;
         let duplicates = if duplicates.len() == Camp::DUPLICATES.len() {
             "whatever".to_owned()
         } else {
@@ -143,7 +173,8 @@ pub fn table(reports: &[(Camp, Scenario, Report)]) -> String {
         };
         writeln!(
             text,
-            "| {fence} | {bytes} | {revocable} | {duplicates} | {again} | {one} | {ends} | {lost} |"
+            "| {fence} | {bytes} | {revocable} | {duplicates} | {again} | {one} | {ends} | {lost} | {seen} | {} |",
+            line.states
         )
         .unwrap();
     }

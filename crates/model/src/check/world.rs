@@ -1,13 +1,15 @@
 //! One state of the model: a moment, the journal, the venue, the processes, and what may still go wrong.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use surefill_core::OrdState;
 
+use super::alike::Lens;
 use super::bot::{Bot, Mode};
 use super::camp::{CALM, HORIZON, Tick};
 use super::journal::{Journal, Row};
-use super::model::Promise;
+use super::promise::Promise;
 use super::venue::{FillSet, Life, Venue, fill_bit};
 
 /// How often each kind of thing may still happen.
@@ -38,7 +40,7 @@ pub struct Budget {
 }
 
 /// One state of the model.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub struct World {
     /// Now.
     pub now: Tick,
@@ -56,14 +58,40 @@ pub struct World {
     pub(crate) cancel_told: bool,
     /// A declared halt was announced.
     pub(crate) halt_told: bool,
+    /// Since when the order's fate is not known, whatever the row says: it ends with the venue's word or the row's end.
+    pub(crate) doubt_from: Option<Tick>,
     /// A request was doubled below the client.
     pub doubled: bool,
     /// The promise that was just broken, where a step shows it.
     pub(crate) broken: Option<Promise>,
+    /// What tells it from others.
+    pub(super) lens: Arc<Lens>,
+}
+
+impl Hash for World {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        if !self.lens.plain {
+            return self.hash_alike(state);
+        }
+        (self.now, &self.journal, &self.venue, &self.bots).hash(state);
+        (self.left, self.told, self.cancel_told, self.halt_told).hash(state);
+        (self.doubled, self.broken, self.doubt_from).hash(state);
+    }
+}
+
+impl PartialEq for World {
+    fn eq(&self, other: &Self) -> bool {
+        (self.now, &self.journal, &self.venue, &self.bots)
+            == (other.now, &other.journal, &other.venue, &other.bots)
+            && (self.left, self.told, self.cancel_told, self.halt_told)
+                == (other.left, other.told, other.cancel_told, other.halt_told)
+            && (self.doubled, self.broken, self.doubt_from)
+                == (other.doubled, other.broken, other.doubt_from)
+    }
 }
 
 impl World {
-    pub(crate) fn new(left: Budget, lag: Tick) -> Self {
+    pub(super) fn new(left: Budget, lag: Tick, lens: Arc<Lens>) -> Self {
         let mut first = Bot::down();
         first.mode = Mode::Place;
         Self {
@@ -82,8 +110,10 @@ impl World {
             told: false,
             cancel_told: false,
             halt_told: false,
+            doubt_from: None,
             doubled: false,
             broken: None,
+            lens,
         }
     }
 
@@ -121,6 +151,19 @@ impl World {
     /// Nothing will happen by waiting.
     pub(crate) fn quiet(&self) -> bool {
         if !self.venue.copies.is_empty() || (0..self.venue.orders.len()).any(|o| self.trades(o)) {
+            return false;
+        }
+        // What changed less than a lag ago is still to be told.
+        let newest = |order: &super::venue::Order| {
+            let fills = order.fills.iter().copied().max().unwrap_or_default();
+            order.taken.max(order.ended).max(fills) + order.lag
+        };
+        if self
+            .venue
+            .orders
+            .iter()
+            .any(|order| self.now < newest(order))
+        {
             return false;
         }
         let leader = self.journal.leader;

@@ -10,5 +10,6 @@
 mod camps;
 mod guards;
 mod lies;
+mod program;
 mod scripts;
 mod seeds;
