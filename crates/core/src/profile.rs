@@ -171,7 +171,8 @@ pub struct VenueProfile {
     pub fence: FenceRule,
     /// How absence is proven.
     pub absence: AbsenceRule,
-    /// How long a row that ended on an assumed number is looked after.
+    /// How long a row that ended on an assumed number is looked after; and for how long the end itself waits where the venue has said that it
+    /// took the bytes and then shows no order.
     pub watch: Duration,
     /// How long an order may stay in doubt before its scope halts.
     pub cap: Duration,

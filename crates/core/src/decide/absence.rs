@@ -163,7 +163,14 @@ impl Case<'_> {
 
     fn attempt_bound(&self, attempt: &AttemptState) -> Option<AsOf> {
         let absence = &self.profile.absence;
-        let lag = absence.lag.value();
+        // The venue said that it took the bytes: that it shows nothing speaks against the assumed lag first, so the watch comes before the
+        // verdict too.
+        let grace = if attempt.bytes_known {
+            self.profile.watch
+        } else {
+            Duration::ZERO
+        };
+        let lag = absence.lag.value().saturating_add(grace);
         // A nonce may be used at the gate, and what used it may still be on its way to the book.
         if let RevocationState::Used(at) = attempt.revocation {
             return Some(match at {

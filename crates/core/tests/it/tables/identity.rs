@@ -5,7 +5,7 @@ use surefill_core::{
 };
 
 use super::{PLAIN, REPLAYABLE, UNIQUE, by_absence, doubt, doubt_halt, giving_up, looks};
-use crate::kit::{BOUND, Camp, FENCE, FenceKind, LAG, T0, intent, ms, no_answer, report};
+use crate::kit::{BOUND, Camp, FENCE, FenceKind, LAG, T0, WATCH, intent, ms, no_answer, report};
 
 #[test]
 fn remembered_bytes_are_sent_again_before_the_fence_and_prove_nothing() {
@@ -41,6 +41,16 @@ fn duplicate_bytes_bar_a_new_attempt_not_the_end() {
     assert!(looks(&bench.absent_at(T0 + 2_000)), "no replay either");
     assert!(looks(&bench.absent_at(BOUND)));
     bench.absent_at(BOUND + LAG);
+    assert_eq!(
+        bench.state(),
+        OrdState::Reconciling,
+        "what was taken may show later than the lag"
+    );
+    bench.absent_at(BOUND + WATCH - 1);
+    bench.absent_at(BOUND + WATCH + LAG - 1);
+    assert_eq!(bench.state(), OrdState::Reconciling, "one round is early");
+    bench.absent_at(BOUND + WATCH + LAG);
+    bench.absent_at(BOUND + WATCH + 2 * LAG);
     assert_eq!(bench.state(), OrdState::Rejected);
     assert!(
         matches!(bench.row.watch, Some(Watch::Until(_))),
@@ -56,6 +66,9 @@ fn strict_halts_on_duplicate_bytes() {
     bench.replay_answered(&Submission::Duplicate(DuplicateOf::Bytes));
     bench.absent_at(BOUND);
     let step = bench.absent_at(BOUND + LAG);
+    assert_ne!(doubt_halt(&step), Some(Lacking::DocumentedDrain), "early");
+    bench.absent_at(BOUND + WATCH);
+    let step = bench.absent_at(BOUND + WATCH + LAG);
     assert_eq!(doubt_halt(&step), Some(Lacking::DocumentedDrain));
     assert_eq!(bench.state(), OrdState::Reconciling);
 }

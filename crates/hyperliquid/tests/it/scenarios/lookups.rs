@@ -146,13 +146,39 @@ async fn scenario_18_strictly_past_the_lag() {
     signed(&stage, 1).await;
 }
 
-/// The same without being strict: the verdict rests on the lag, which did not hold. What shows up while the row is watched is canceled,
+/// Longer than the profile says, and shorter than the watch: that the nonce was used keeps the verdict back, and the order is adopted.
+#[tokio::test]
+async fn scenario_18_past_the_lag_within_the_watch() {
+    let stage = Stage::without_stream().await;
+    let watch = Timing {
+        watch_ms: 60_000,
+        ..TIMING
+    };
+    let bot = stage.bot_at(stage.venue().with_timing(watch)).await;
+    let order = unseen(&stage, &bot, FOR_LONG, GiveUp::Accept).await;
+    // Two full rounds past the lag would be the verdict.
+    until("many full rounds", async || {
+        let requests = stage.rows("/requests").await;
+        let lists = requests.iter().filter(|row| row["op"] == "open_orders");
+        (lists.count() >= 10).then_some(())
+    })
+    .await;
+    assert!(order.latest().state.is_doubt(), "{:?}", order.latest());
+    stage.show(order.id()).await;
+    becomes(&order, OrdState::Acked).await;
+    let ledger = judge(&stage, bot).await;
+    assert_eq!(ledger.one_order("first").state, OrdState::Acked);
+    assert_eq!(stage.orders().await, 1);
+    signed(&stage, 1).await;
+}
+
+/// Longer than the watch: the verdict rests on the lag, which did not hold. What shows up while the row is watched is canceled,
 /// and a person is told; it is never followed by a second one.
 #[tokio::test]
 async fn scenario_18_past_the_lag_it_is_canceled_and_halts() {
     let stage = Stage::without_stream().await;
     let watch = Timing {
-        watch_ms: 15_000,
+        watch_ms: 5_000,
         ..TIMING
     };
     let bot = stage.bot_at(stage.venue().with_timing(watch)).await;
