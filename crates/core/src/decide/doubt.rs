@@ -238,8 +238,10 @@ impl Case<'_> {
             return false;
         };
         let longest = match self.profile.fence {
-            // Until when it arrives would rest on an assumed number alone.
-            FenceRule::Clock { .. } if self.profile.fence.drain_assumed() => return false,
+            // What rests on an assumed number is looked after for a watch: so much later it may arrive.
+            FenceRule::Clock { max, drain } if self.profile.fence.drain_assumed() => max
+                .saturating_add(drain.value())
+                .saturating_add(self.profile.watch),
             FenceRule::Clock { max, drain } => max.saturating_add(drain.value()),
             FenceRule::None | FenceRule::Height { .. } => return false,
         };

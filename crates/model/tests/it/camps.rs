@@ -104,7 +104,7 @@ fn worlds_that_are_alike_are_alike() {
 /// An id that is refused within a window spares the second round only where it is known until when the next attempt arrives: on an assumed way from the
 /// gate to the book alone it is not. The first order ended in the gap between two lists, the window ran out, and the second one came.
 #[test]
-fn a_window_of_ids_and_an_assumed_drain_carry_no_next_attempt() {
+fn a_window_of_ids_and_an_assumed_drain_make_one_order() {
     let camp = Camp {
         duplicate: Camp::DUPLICATES[1],
         fence: FenceKind::Gate,
