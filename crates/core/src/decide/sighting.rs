@@ -3,7 +3,7 @@
 use super::{Case, Step};
 use crate::{
     Cause, Change, ExecReport, Fill, Halt, HaltCause, Mark, OrdState, OrdStatus, OrderId, Qty,
-    Watch,
+    SeenTerms, Watch,
 };
 
 impl Case<'_> {
@@ -29,19 +29,35 @@ impl Case<'_> {
         step.unwrap_or_else(|| self.resume())
     }
 
-    /// Our id with other terms than were sent is not adopted.
+    /// Our id with other terms than were sent is not adopted. That halts; an order that the row knows by its venue order id stays ours all
+    /// the same: its terms are not adopted, its fills and its end are.
     fn other_terms(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
-        let mut seen = reports.iter().map(|report| &report.seen);
-        let differs = seen.find_map(|seen| self.order.disagreement(seen))?;
+        let differing = |report: &&ExecReport| self.order.disagreement(&report.seen).is_some();
         let alarm = HaltCause::TermsDiffer { id: self.order.id };
-        if self.at.raised(&alarm) {
-            return Some(Step::LookAgain {
-                after: self.slowly(),
-            });
+        if !self.at.raised(&alarm) {
+            let report = reports.iter().find(differing)?;
+            let differs = self.order.disagreement(&report.seen)?;
+            let halt = Halt::new(self.order.account_scope(), alarm, self.at.now.now, &differs);
+            return Some(Step::advance(self.change(cause, differs).halting(halt)));
         }
-        let scope = self.order.account_scope();
-        let halt = Halt::new(scope, alarm, self.at.now.now, &differs);
-        Some(Step::advance(self.change(cause, differs).halting(halt)))
+        let mut differing = reports.iter().filter(differing);
+        differing
+            .any(|report| !self.known_by_id(report))
+            .then(|| Step::LookAgain {
+                after: self.slowly(),
+            })
+    }
+
+    /// Whether the report speaks of a venue order that was adopted before, for all that amends may have made of its quantity and price.
+    fn known_by_id(&self, report: &ExecReport) -> bool {
+        let order_id = report.handle.order_id.as_ref();
+        let lasting = SeenTerms {
+            order_qty: None,
+            price: None,
+            ..report.seen.clone()
+        };
+        order_id.is_some_and(|order_id| self.order.order_ids.contains(order_id))
+            && lasting.disagreement(&self.order.intent).is_none()
     }
 
     /// Our order, executed beyond what was ordered: that halts, and is booked all the same.

@@ -6,7 +6,9 @@ use surefill_core::{
     Reject, SeenTerms, Step, Submission, Terms, UnknownCause,
 };
 
-use crate::kit::{Bench, Camp, DRAIN, FenceKind, LAG, MARGIN, T0, at, intent, qty, report};
+use crate::kit::{
+    Bench, Camp, DRAIN, FenceKind, LAG, MARGIN, T0, at, fill, filled_by, intent, qty, report,
+};
 
 const OLD: (&str, &str) = ("3", "60000");
 const NEW: (&str, &str) = ("5", "60010");
@@ -251,6 +253,56 @@ fn terms_that_are_neither_halt() {
         let alarm = HaltCause::TermsDiffer { id: bench.row.id };
         assert_eq!(bench.alarms, [alarm], "{other:?}");
         assert_eq!(bench.row.terms(), Some(terms(OLD)));
+    }
+}
+
+/// Two amends of different terms may leave a mixture that nobody asked for. It halts once, and the order that the row knows by its id is
+/// followed all the same: no terms are adopted; fills, cancels and its end are.
+#[test]
+fn an_order_whose_terms_differ_is_followed_to_its_end() {
+    for ended in [OrdStatus::Canceled, OrdStatus::Filled] {
+        let mut bench = amending();
+        let mixed = showing(("5", "60000"));
+        bench.found(std::slice::from_ref(&mixed));
+        let alarm = HaltCause::TermsDiffer { id: bench.row.id };
+        assert_eq!(bench.alarms, std::slice::from_ref(&alarm));
+
+        let mut executed = filled_by(mixed.clone(), &[fill("A", "f1", "2")]);
+        executed.cum_qty = Some(qty("2"));
+        bench.found(std::slice::from_ref(&executed));
+        assert_eq!(bench.state(), OrdState::Partial);
+        assert_eq!(bench.row.booked_qty, qty("2"));
+        assert_eq!(bench.row.terms(), Some(terms(OLD)));
+
+        let mut end = executed;
+        end.status = ended;
+        bench.found(std::slice::from_ref(&end));
+        assert!(bench.state().is_terminal(), "{ended:?}");
+        assert_eq!(bench.row.terms(), Some(terms(OLD)));
+        assert_eq!(bench.alarms, [alarm], "once");
+    }
+}
+
+/// What else shows up with other terms is no order that the row knows: neither another id, nor none, nor another instrument or side.
+#[test]
+fn an_end_with_other_terms_is_adopted_only_of_the_order_that_is_known() {
+    let mut mixed = showing(("5", "60000"));
+    mixed.status = OrdStatus::Canceled;
+    let mut other_id = mixed.clone();
+    other_id.handle.order_id = Some("B".into());
+    let mut no_id = mixed.clone();
+    no_id.handle.order_id = None;
+    let mut other_symbol = mixed;
+    other_symbol.seen.symbol = Some("ETHUSDT".into());
+    for strange in [other_id, no_id, other_symbol] {
+        let mut bench = amending();
+        for _ in 0..2 {
+            bench.found(std::slice::from_ref(&strange));
+        }
+        let alarm = HaltCause::TermsDiffer { id: bench.row.id };
+        assert_eq!(bench.alarms, [alarm], "{strange:?}");
+        assert_eq!(bench.state(), OrdState::Acked, "{strange:?}");
+        assert_eq!(bench.row.order_ids.len(), 1, "{strange:?}");
     }
 }
 

@@ -230,8 +230,20 @@ impl World {
         }
     }
 
-    /// The next process's nonces are above every one so far. One that was replaced may have some of its block left.
+    /// The next process's nonces are above every one so far, also above those of attempts that no byte of has left. It may send such an
+    /// attempt's bytes with the nonce that they have: it is given out once. One that was replaced may have some of its block left.
     pub(super) fn close_nonces(&mut self) {
+        for id in self.shadow.ids() {
+            let row = self.row(id);
+            for no in row.iter().flat_map(|row| &row.attempts).map(|a| a.no) {
+                let attempt = now(self.store.attempt(id, no)).ok().flatten();
+                if let Some(attempt) = attempt
+                    && let Some(nonce) = Wire::read(&attempt.wire).nonce
+                {
+                    self.watched.nonces.entry(nonce).or_insert(attempt.wire);
+                }
+            }
+        }
         let last = self.watched.nonces.keys().next_back();
         self.watched.nonce_floor = last.copied().unwrap_or(0);
     }

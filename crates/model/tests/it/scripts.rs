@@ -1,6 +1,6 @@
 //! Schedules that were judged once, each kept as the shortest script that shows the same, with what is right.
 
-use surefill_core::{HaltCause, OrdState, OrdStatus};
+use surefill_core::{Halt, HaltCause, OrdState, OrdStatus};
 use surefill_model::sim::{Event, Last, Outcome, Script, run};
 
 /// Runs a script, which must keep every promise.
@@ -257,4 +257,84 @@ fn an_amend_without_a_durable_nonce_does_not_go_out() {
     let terms = only(&outcome).row.terms().expect("a limit order");
     assert_eq!(terms.order_qty.to_string(), "3");
     assert!(outcome.events.contains(&Event::AmendAsked));
+}
+
+/// Seeds 1063660, 33292, 2016064, 2050279, 3002463 and 3037480. A decision from the future, and a venue's time that is told too early by more than
+/// the fence: each attempt has expired when it arrives, and the intent does not go stale. Further attempts end no doubt, so its cap comes: halted.
+#[test]
+fn attempts_that_all_arrive_expired_reach_the_cap() {
+    let outcome = play(
+        r#"{"seed":1063660,"camp":{"ids":"Forever","fence":"Book","remembered":false,"revocable":false,"stream":true,"cancel_final":false,"nonces":false,"amends":true}}
+        {"ClockStep":47355}
+        {"Advance":120}
+        {"OnCreate":"Lost"}
+        {"Place":{"n":2,"resubmit":2,"exit":false,"give_up":2}}
+        {"TimeBehind":1745}
+        {"Advance":120}
+        {"Crash":{"after":0,"lose":0}}
+        {"Advance":2500}"#,
+    );
+    let last = only(&outcome);
+    assert_eq!(last.at_venue, [], "nothing got through");
+    assert!(!last.row.state.is_terminal(), "{last:#?}");
+    assert!(last.row.attempts.len() > 2, "it was resent: {last:#?}");
+    let doubt =
+        |halt: &Halt| matches!(halt.cause, HaltCause::Doubt { id, .. } if id == last.row.id);
+    let halt = outcome.halts.iter().find(|halt| doubt(halt));
+    assert_eq!(
+        halt.map(|halt| &halt.scope),
+        Some(&last.row.account_scope())
+    );
+}
+
+/// Seed 3077336. A process dies after it has made a second attempt durable and before a byte of it left. The next one cancels, with a nonce of its
+/// own, and dies too; the third sends the attempt's bytes, with the nonce that was given out when they were made. It is right that this one is lower
+/// than the cancel's: signed bytes keep their nonce, and no nonce was given out twice.
+#[test]
+fn bytes_that_a_dead_process_made_durable_leave_with_their_nonce() {
+    let outcome = play(
+        r#"{"seed":3077336,"camp":{"ids":"WhileOpen","fence":"None","remembered":true,"revocable":false,"stream":false,"cancel_final":true,"nonces":true,"amends":true}}
+        {"Down":195}
+        {"Place":{"n":2,"resubmit":1,"exit":true,"give_up":2}}
+        {"Advance":2}
+        {"Crash":{"after":4,"lose":0}}
+        {"Advance":131}
+        {"Cancel":2}
+        {"Advance":1930}
+        {"Crash":{"after":0,"lose":0}}
+        {"Advance":1000}"#,
+    );
+    let last = only(&outcome);
+    assert_eq!(last.row.state, OrdState::Canceled);
+    assert_eq!(last.row.attempts.len(), 2, "{last:#?}");
+    assert_eq!(last.at_venue.len(), 1, "{last:#?}");
+    assert!(outcome.events.contains(&Event::NonceReserved));
+}
+
+/// Seed 3075790. One amend changes the quantity and the next one both terms; the first one's request is doubled, and its copy arrives last. The venue
+/// then has terms that were never asked for as a whole: the account halts. The order is ours all the same: its fills are booked, it is canceled as
+/// asked, and its row ends.
+#[test]
+fn an_order_whose_terms_differ_is_booked_canceled_and_ends() {
+    let outcome = play(
+        r#"{"seed":3075790,"camp":{"ids":"Existing","fence":"Documented","remembered":false,"revocable":true,"stream":true,"cancel_final":true,"nonces":false,"amends":true}}
+        {"Place":{"n":2,"resubmit":1,"exit":true,"give_up":0}}
+        {"Advance":400}
+        {"OnAmend":{"Doubled":267}}
+        {"Amend":{"n":2,"qty":5,"px":100}}
+        {"Advance":60}
+        {"Amend":{"n":2,"qty":6,"px":101}}
+        {"Advance":700}
+        {"Fill":{"n":2,"qty":2}}
+        {"Advance":300}
+        "CancelAll"
+        {"Advance":900}"#,
+    );
+    let last = only(&outcome);
+    let differ = HaltCause::TermsDiffer { id: last.row.id };
+    let halt = outcome.halts.iter().find(|halt| halt.cause == differ);
+    let scope = &halt.expect("a halt in force").scope;
+    assert_eq!(*scope, last.row.account_scope());
+    assert_eq!(last.row.state, OrdState::Canceled);
+    assert_eq!(last.row.booked_qty.to_string(), "2");
 }
