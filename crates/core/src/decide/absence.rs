@@ -197,6 +197,12 @@ impl Case<'_> {
         }
     }
 
+    /// Whether an attempt within reach has no bound of its own: of a copy doubled below us no round says that it cannot land any more.
+    pub(super) fn rests_on_word(&self) -> bool {
+        let mut attempts = self.order.attempts.iter();
+        attempts.any(|attempt| !attempt.out_of_reach() && self.attempt_bound(attempt).is_none())
+    }
+
     /// Whether the lists still reach back to the first attempt, even had it ended at once.
     pub(crate) fn in_retention(&self) -> bool {
         let absence = &self.profile.absence;

@@ -288,6 +288,10 @@ impl Case<'_> {
 
     fn give_up(self, ground: &Ground) -> Step {
         let watch = match ground {
+            // Absence is complete for what has a bound only.
+            Ground::Absence if self.rests_on_word() => {
+                Some(Watch::Until(self.at.now.latest().after(self.profile.watch)))
+            }
             Ground::Word | Ground::Absence => None,
             Ground::Settled => Some(Watch::UntilAbsent),
             Ground::AssumedAbsence if self.order.intent.give_up == GiveUp::Strict => {

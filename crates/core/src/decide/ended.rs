@@ -22,33 +22,26 @@ impl Case<'_> {
     }
 
     fn until_absent(self, rounds: Rounds) -> Step {
-        let no_fence = match self.bound() {
-            Bound::Free => {
-                // Nothing of it can land; or the venue's word is all there is, and the watch's length must do.
-                let word_only = self
-                    .order
-                    .attempts
-                    .iter()
-                    .any(|attempt| !attempt.out_of_reach());
-                if !word_only {
-                    return self.end_watch("no attempt can land");
-                }
-                true
-            }
-            Bound::Never => true,
-            Bound::After(_) => false,
+        // Rounds bound only what has a bound: for the others the watch's length must do.
+        let unbounded = self.rests_on_word();
+        let wait = match self.bound() {
+            Bound::Free if !unbounded => return self.end_watch("no attempt can land"),
+            Bound::Free | Bound::Never => false,
+            Bound::After(_) => !self.complete(rounds),
         };
-        if !no_fence && !self.complete(rounds) {
+        if wait {
             return Step::LookAgain {
                 after: self.watch_pace(),
             };
         }
-        if no_fence || self.profile.fence.drain_assumed() {
+        if unbounded || self.profile.fence.drain_assumed() {
             let until = self.at.now.latest().after(self.profile.watch);
-            let change = self.change(
-                Cause::NotShown,
-                "absent; watched on, for a number that is assumed",
-            );
+            let text = if unbounded {
+                "absent; watched on, for an attempt that nothing bounds"
+            } else {
+                "absent; watched on, for a number that is assumed"
+            };
+            let change = self.change(Cause::NotShown, text);
             return Step::advance(change.watched(Watch::Until(until)));
         }
         self.end_watch("absence is complete")

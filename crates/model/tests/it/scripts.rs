@@ -337,4 +337,18 @@ fn an_order_whose_terms_differ_is_booked_canceled_and_ends() {
     assert_eq!(*scope, last.row.account_scope());
     assert_eq!(last.row.state, OrdState::Canceled);
     assert_eq!(last.row.booked_qty.to_string(), "2");
+
+/// Seed 3136443. The nonce of the first attempt is used up, so that one is bounded; the second has no fence and is refused, and its copy below us
+/// arrives after the rounds that bound the first. The row is watched as long as the profile says: the copy is found, canceled and told.
+#[test]
+fn a_copy_of_a_refused_attempt_beside_a_bounded_one_is_watched_for() {
+    let script = Script::of(3_136_443);
+    let outcome = run(&script, None);
+    assert_eq!(outcome.broken, None, "{:#?}", outcome.log);
+    let surprised = |cause: &HaltCause| matches!(cause, HaltCause::Surprise { .. });
+    assert!(outcome.told.iter().any(surprised), "{:#?}", outcome.told);
+    for last in &outcome.last {
+        let lives = |(_, status, _): &(String, OrdStatus, u32)| *status == OrdStatus::Open;
+        assert!(!last.at_venue.iter().any(lives), "{last:#?}");
+    }
 }

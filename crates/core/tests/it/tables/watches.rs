@@ -1,12 +1,14 @@
 //! I10: what is watched after the end, and what surfaces.
 
-use surefill_core::{CancelOutcome, HaltCause, Observation, OrdState, OrdStatus, Step, Watch};
+use surefill_core::{
+    CancelOutcome, Copies, HaltCause, Observation, OrdState, OrdStatus, Revocation, Step, Watch,
+};
 
 use super::refusals::refused;
-use super::{ASSUMED, PLAIN, UNFENCED, acked, looks};
+use super::{ASSUMED, PLAIN, REVOCABLE, UNFENCED, acked, by_absence, doubt, looks};
 use crate::kit::{
-    BOUND, Bench, Camp, FenceKind, H_BOUND, H0, LAG, T0, WATCH, at, fill, filled_by, intent, qty,
-    refusal, report,
+    BOUND, Bench, Camp, FenceKind, H_BOUND, H0, LAG, MARGIN, T0, WATCH, at, fill, filled_by,
+    intent, no_answer, qty, refusal, report,
 };
 
 #[test]
@@ -103,6 +105,61 @@ fn a_watch_without_a_fence_lasts_as_long_as_the_profile_says() {
     assert_eq!(bench.row.watch, Some(Watch::Until(at(until))));
     assert!(looks(&bench.absent_at(until - 1)));
     assert_eq!(bench.absent_at(until), Step::Nothing);
+}
+
+/// Without a fence: the nonce of the first attempt is used, and a second one is on its way.
+fn second_unfenced() -> Bench {
+    let camp = Camp {
+        fence: FenceKind::None,
+        ..REVOCABLE
+    };
+    let mut bench = doubt(camp, by_absence());
+    assert_eq!(bench.absent_at(T0 + 500), Step::Revoke { no: 1 });
+    bench.now = T0 + 600;
+    let used = Observation::Revoked {
+        no: 1,
+        answer: &Revocation::Used,
+    };
+    assert!(looks(&bench.see(&used)));
+    let bound = T0 + 600 + LAG + MARGIN;
+    assert!(looks(&bench.absent_at(bound)));
+    assert_eq!(bench.absent_at(bound + LAG), Step::NewAttempt);
+    bench.resend();
+    bench
+}
+
+/// That the first attempt is bounded says nothing of the second: below us it may be doubled as any other.
+#[test]
+fn a_refused_attempt_without_a_fence_is_watched_beside_one_that_is_bounded() {
+    let mut bench = second_unfenced();
+    // The first was turned away; what used its nonce was a copy below us.
+    bench.row.attempts[0].copies = Copies::Turned;
+    assert!(looks(&bench.answered(&refusal())));
+    assert_eq!(bench.row.watch, Some(Watch::UntilAbsent));
+    let made = bench.now;
+    bench.absent_at(made + 2 * LAG);
+    assert!(looks(&bench.absent_at(made + 4 * LAG)));
+    let Some(Watch::Until(until)) = bench.row.watch else {
+        panic!("{:?}", bench.row.watch)
+    };
+    assert!(until >= at(made + WATCH));
+    assert!(looks(&bench.absent_at(until.as_ms() - 1)));
+    assert_eq!(bench.absent_at(until.as_ms()), Step::Nothing);
+    assert_eq!((bench.state(), bench.row.watch), (OrdState::Rejected, None));
+}
+
+/// The same where the second attempt was turned away, and the order ends by the absence of the first.
+#[test]
+fn a_turned_attempt_without_a_fence_is_watched_beside_one_that_is_bounded() {
+    let mut bench = second_unfenced();
+    bench.answered(&no_answer());
+    bench.row.attempts[1].copies = Copies::Turned;
+    bench.ask_cancel();
+    for _ in 0..4 {
+        bench.absent_at(bench.now + 2 * LAG);
+    }
+    assert_eq!(bench.state(), OrdState::Canceled, "{:?}", bench.row);
+    assert!(matches!(bench.row.watch, Some(Watch::Until(_))));
 }
 
 #[test]
