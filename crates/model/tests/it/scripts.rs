@@ -337,6 +337,7 @@ fn an_order_whose_terms_differ_is_booked_canceled_and_ends() {
     assert_eq!(*scope, last.row.account_scope());
     assert_eq!(last.row.state, OrdState::Canceled);
     assert_eq!(last.row.booked_qty.to_string(), "2");
+}
 
 /// Seed 3136443. The nonce of the first attempt is used up, so that one is bounded; the second has no fence and is refused, and its copy below us
 /// arrives after the rounds that bound the first. The row is watched as long as the profile says: the copy is found, canceled and told.
