@@ -19,21 +19,21 @@ use crate::hooked::{Hook, StoreCall};
 /// the next process could see, so that a death there is a death before the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Call {
-    /// [`Store::lease`].
+    /// [`surefill_core::Store::lease`].
     Lease,
-    /// [`Store::bind`].
+    /// [`surefill_core::Store::bind`].
     Bind,
-    /// [`Store::begin`].
+    /// [`surefill_core::Store::begin`].
     Begin,
-    /// [`Store::apply`].
+    /// [`surefill_core::Store::apply`].
     Apply,
-    /// [`Store::reserve`].
+    /// [`surefill_core::Store::reserve`].
     Reserve,
-    /// [`Store::halt`].
+    /// [`surefill_core::Store::halt`].
     Halt,
-    /// [`Store::lift`].
+    /// [`surefill_core::Store::lift`].
     Lift,
-    /// [`Store::set_cursor`].
+    /// [`surefill_core::Store::set_cursor`].
     SetCursor,
     /// [`Venue::venue_time`].
     VenueTime,
