@@ -3,7 +3,6 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::Stdio;
-use std::time::Duration;
 
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -177,7 +176,12 @@ fn stopped_it_cleans_up_and_gives_no_report() {
                 bench
                     .sim
                     .control("POST", "/clock", &json!({ "advance_ms": 60_000 }));
-                std::thread::sleep(Duration::from_millis(100));
+                until(|| {
+                    let requests = bench.sim.control("GET", "/requests", &Value::Null);
+                    let over =
+                        |request: &Value| request["acted"] == true || request["answered"] == true;
+                    requests.as_array().unwrap().iter().all(over)
+                });
                 is_clean(&bench.sim);
             });
         }

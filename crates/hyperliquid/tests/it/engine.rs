@@ -13,7 +13,7 @@ use surefill_core::{
 use surefill_hyperliquid::{Hyperliquid, Keys, Leverage};
 
 use crate::book::{Fault, Venue, keys};
-use crate::server::Reply;
+use crate::server::{Reply, now};
 use crate::world::{
     TIMING, config, engine, engine_with, intent, once, row, store, until, until_state,
 };
@@ -639,7 +639,11 @@ async fn an_order_waits_for_one_sync_and_a_lone_one_for_two() {
         }
         (syncs, last) = (store.syncs(), nonce);
         if leg % 13 == 0 {
-            tokio::time::sleep(Duration::from_millis(1_100)).await;
+            // Past the end, a second away at most, of any block that was reserved by now; our clock may be some milliseconds behind.
+            let past = now() + 1_100;
+            while now() < past {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
         }
     }
     assert!(alone >= 2, "{alone} waited for two");
