@@ -20,6 +20,16 @@ pub enum OrdStatus {
     NotShown,
 }
 
+impl OrdStatus {
+    /// Whether the order ended, by the venue's word.
+    pub const fn is_ended(self) -> bool {
+        match self {
+            Self::Filled | Self::Canceled | Self::Rejected => true,
+            Self::Open | Self::NotShown => false,
+        }
+    }
+}
+
 /// What a report is known by; the engine resolves it to one of our orders.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Handle {

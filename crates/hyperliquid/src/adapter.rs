@@ -420,7 +420,7 @@ impl Venue for Adapter {
                 }
                 rows.retain(|row| row.changed_at >= since);
                 let mut closed = rows::reports(&rows);
-                closed.retain(rows::has_ended);
+                closed.retain(|report| report.status.is_ended());
                 Self::of_symbol(&mut closed, symbol);
                 Ok(closed)
             })

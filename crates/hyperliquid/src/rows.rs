@@ -331,18 +331,10 @@ fn add_up(report: &mut ExecReport) {
     report.cum_qty = report.cum_qty.max(executed);
 }
 
-/// Whether a report says that its order ended.
-pub(crate) fn has_ended(report: &ExecReport) -> bool {
-    match report.status {
-        OrdStatus::Open | OrdStatus::NotShown => false,
-        OrdStatus::Filled | OrdStatus::Canceled | OrdStatus::Rejected => true,
-    }
-}
-
 /// Two rows of one order: an end is never overruled, the newer row counts otherwise, and what is executed never shrinks.
 fn merge(have: &mut ExecReport, report: ExecReport) {
     let cum_qty = have.cum_qty.max(report.cum_qty);
-    let newer = match (has_ended(have), has_ended(&report)) {
+    let newer = match (have.status.is_ended(), report.status.is_ended()) {
         (true, false) => false,
         (false, true) => true,
         (true, true) | (false, false) => report.transact_time > have.transact_time,

@@ -42,11 +42,7 @@ impl Seen {
 
     /// There are some, and the venue says of each that it ended.
     pub(crate) fn all_ended(&self) -> bool {
-        let ended = |one: &Shown| match one.status {
-            OrdStatus::Filled | OrdStatus::Canceled | OrdStatus::Rejected => true,
-            OrdStatus::Open | OrdStatus::NotShown => false,
-        };
-        !self.0.is_empty() && self.0.values().all(ended)
+        !self.0.is_empty() && self.0.values().all(|one| one.status.is_ended())
     }
 
     /// There is none, or the venue says of each that it was refused.

@@ -57,6 +57,43 @@ pub enum Observation<'a> {
     Resume,
 }
 
+impl Observation<'_> {
+    /// The reports in it: one per venue order id.
+    fn reports(&self) -> &[ExecReport] {
+        match *self {
+            Observation::Sent {
+                answer: Submission::Acked(report),
+                ..
+            }
+            | Observation::Report(report)
+            | Observation::CancelAnswer(CancelOutcome::Canceled(report)) => {
+                std::slice::from_ref(report)
+            }
+            Observation::Looked(Lookup::Found(reports)) => reports,
+            Observation::Sent {
+                answer:
+                    Submission::Received(_)
+                    | Submission::Rejected(_)
+                    | Submission::Duplicate(_)
+                    | Submission::NotTaken { .. }
+                    | Submission::NotSent(_)
+                    | Submission::Unknown(_),
+                ..
+            }
+            | Observation::Looked(Lookup::Absent { .. } | Lookup::Inconclusive(_))
+            | Observation::CancelAnswer(
+                CancelOutcome::Taken
+                | CancelOutcome::NotOpen
+                | CancelOutcome::NotYet
+                | CancelOutcome::Unknown(_),
+            )
+            | Observation::Revoked { .. }
+            | Observation::Amended { .. }
+            | Observation::Resume => &[],
+        }
+    }
+}
+
 /// Where things stand around the order.
 #[derive(Clone, Debug)]
 pub struct Situation {

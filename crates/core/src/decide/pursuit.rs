@@ -33,6 +33,8 @@ pub struct Pursuit {
     pub(crate) last_revoke: Option<VenueTime>,
     pub(crate) unrevocable: bool,
     booked: BTreeSet<(OrderId, ExecId)>,
+    /// Venue orders that ended by the venue's word.
+    ended: BTreeSet<OrderId>,
 }
 
 /// The longest wait between two tries to connect.
@@ -81,6 +83,11 @@ impl Pursuit {
             .contains(&(fill.order_id.clone(), fill.exec_id.clone()))
     }
 
+    /// Whether the venue said that this order of its ended, as far as this process heard.
+    pub(crate) fn has_ended(&self, order_id: &OrderId) -> bool {
+        self.ended.contains(order_id)
+    }
+
     /// Takes in what was seen, and what was decided about it. Call it after [`super::decide`], before the step is taken.
     pub fn note(
         &mut self,
@@ -94,6 +101,9 @@ impl Pursuit {
         if let Observation::Looked(_) = seen {
             self.begun = None;
         }
+        let ended = seen.reports().iter().filter(|r| r.status.is_ended());
+        let ended = ended.filter_map(|report| report.handle.order_id.clone());
+        self.ended.extend(ended);
         match seen {
             Observation::Sent { answer, .. } => self.answered(answer, profile, now),
             Observation::Looked(Lookup::Absent { begun, ended }) => {
@@ -218,7 +228,8 @@ impl Pursuit {
         };
         let now = at.now.now;
         (self.in_flight, self.received, self.claimed).hash(state);
-        (self.unrevocable, self.failed_connects, &self.booked).hash(state);
+        (self.unrevocable, self.failed_connects).hash(state);
+        (&self.booked, &self.ended).hash(state);
         // Beyond ten looks every wait is the longest one.
         self.looks.min(10).hash(state);
         // Waiting goes by what is still ahead.

@@ -21,10 +21,10 @@ impl Case<'_> {
         if let Some(step) = self.others_fills(reports, cause) {
             return step;
         }
-        let step = match self.primary(reports) {
-            Some(report) if self.order.state.is_terminal() => self.late(report, cause),
-            Some(report) => self.adopt(report, cause),
-            None => None,
+        let step = if self.order.state.is_terminal() {
+            self.late(reports, cause)
+        } else {
+            self.adopt(reports, cause)
         };
         step.unwrap_or_else(|| self.resume())
     }
@@ -107,9 +107,31 @@ impl Case<'_> {
                 Some(order_id.clone())
             };
             change.fills = self.unbooked(&report.fills);
+            // The row has ended: nobody wants another order of it.
+            if self.order.state.is_terminal() && !reports.iter().all(|report| self.gone(report)) {
+                change = change.watched(Watch::Surfaced);
+            }
             return Some(Step::advance(change));
         }
         None
+    }
+
+    /// Whether the venue says, or said before, that the report's order ended. An ended order does not come back.
+    fn gone(&self, report: &ExecReport) -> bool {
+        let order_id = report.handle.order_id.as_ref();
+        report.status.is_ended() || order_id.is_some_and(|id| self.pursuit.has_ended(id))
+    }
+
+    /// Whether the venue says, or said before, that each order of the intent ended, but for the one that is left out.
+    fn all_gone(&self, reports: &[ExecReport], but: Option<&OrderId>) -> bool {
+        let named = reports.iter().filter_map(|r| r.handle.order_id.as_ref());
+        let mut orders = self.order.order_ids.iter().chain(named);
+        orders.all(|id| {
+            let said = |report: &ExecReport| {
+                report.status.is_ended() && report.handle.order_id.as_ref() == Some(id)
+            };
+            Some(id) == but || self.pursuit.has_ended(id) || reports.iter().any(said)
+        })
     }
 
     /// Fills of orders that the row knows and does not stand for, a second one or a predecessor, are booked first.
@@ -187,8 +209,9 @@ impl Case<'_> {
             .max(report.cum_qty.unwrap_or_default())
     }
 
-    /// A report about an order that has not ended.
-    fn adopt(self, report: &ExecReport, cause: Cause) -> Option<Step> {
+    /// Reports about an order that has not ended.
+    fn adopt(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
+        let report = self.primary(reports)?;
         let mut change = self.change(cause, describe(report));
         let news = self.news(report, &mut change);
         let cum_qty = self.cum_after(report, &change);
@@ -226,6 +249,11 @@ impl Case<'_> {
             if to.is_terminal() {
                 change.reason.clone_from(&report.reason);
             }
+            // A second order outlives the row: nobody wants it any more.
+            let row = self.order.order_ids.first();
+            if to.is_terminal() && !self.profile.successors && !self.all_gone(reports, row) {
+                change = change.watched(Watch::Surfaced);
+            }
         }
         Some(Step::advance(change))
     }
@@ -242,15 +270,15 @@ impl Case<'_> {
         self.order.state.is_working() && cause == Cause::Found && begun >= shown
     }
 
-    /// A report about an order whose row has ended.
-    fn late(self, report: &ExecReport, cause: Cause) -> Option<Step> {
-        let mut change = self.change(cause, describe(report));
-        let news = self.news(report, &mut change);
-        // Ended without a word of it at the venue: whatever lives there must not.
-        if self.order.watch.is_some() || !self.order.admitted() {
-            return self.surfaced(report, change, news);
+    /// Reports about an order whose row has ended.
+    fn late(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
+        // Ended without a word of it at the venue, or beside another order: whatever lives there must not.
+        if self.order.watch.is_some() || !self.order.admitted() || self.lives_beside(reports) {
+            return self.surfaced(reports, cause);
         }
-        if !news {
+        let report = self.primary(reports)?;
+        let mut change = self.change(cause, describe(report));
+        if !self.news(report, &mut change) {
             return None;
         }
         let booked = change
@@ -278,16 +306,33 @@ impl Case<'_> {
         Some(Step::advance(change))
     }
 
-    /// An order came to light whose row had ended without one.
-    fn surfaced(self, report: &ExecReport, mut change: Change, news: bool) -> Option<Step> {
-        let ended = match report.status {
-            OrdStatus::Open | OrdStatus::NotShown => false,
-            OrdStatus::Filled | OrdStatus::Canceled | OrdStatus::Rejected => true,
+    /// Whether a second order is open. That the first one is may be an older report: that one ended by the venue's word.
+    fn lives_beside(&self, reports: &[ExecReport]) -> bool {
+        let first = self.order.order_ids.first();
+        let mut others = reports.iter().filter(|report| {
+            let order_id = report.handle.order_id.as_ref();
+            order_id.is_some() && order_id != first
+        });
+        !self.profile.successors
+            && others.any(|report| report.status == OrdStatus::Open && !self.gone(report))
+    }
+
+    /// Orders of a row that ended without them.
+    fn surfaced(self, reports: &[ExecReport], cause: Cause) -> Option<Step> {
+        let report = self.primary(reports);
+        let spoken = report.or(reports.first())?;
+        let mut change = self.change(cause, describe(spoken));
+        let news = report.is_some_and(|report| self.news(report, &mut change));
+        // One that names no order speaks of the only one.
+        let alone = self.order.order_ids.len() <= 1 && spoken.handle.order_id.is_none();
+        let ended = if self.profile.successors || alone {
+            self.gone(spoken)
+        } else {
+            self.all_gone(reports, None)
         };
-        let lived =
-            report.status != OrdStatus::Rejected || !self.cum_after(report, &change).is_zero();
-        let alarm = HaltCause::Surprise { id: self.order.id };
-        if lived && !self.at.raised(&alarm) {
+        if let Some((alarm, report)) = self.surprise(reports, &change)
+            && !self.at.raised(&alarm)
+        {
             let text = format!("{} row, and now {}", self.order.state, describe(report));
             change.halt = Some(Halt::new(
                 self.order.account_scope(),
@@ -300,14 +345,28 @@ impl Case<'_> {
             change.watch = Some(None);
             return Some(Step::advance(change));
         }
-        if ended {
-            return (news || change.halt.is_some()).then(|| Step::advance(change));
-        }
-        if self.order.watch != Some(Watch::Surfaced) {
+        if !ended && self.order.watch != Some(Watch::Surfaced) {
             change = change.watched(Watch::Surfaced);
             return Some(Step::advance(change));
         }
         (news || change.halt.is_some()).then(|| Step::advance(change))
+    }
+
+    /// What is told of it: an order that lives, or lived, where none should; of several, that there are several while one lives.
+    fn surprise<'r>(
+        &self,
+        reports: &'r [ExecReport],
+        change: &Change,
+    ) -> Option<(HaltCause, &'r ExecReport)> {
+        let id = self.order.id;
+        if self.order.order_ids.len() > 1 && !self.profile.successors {
+            let living = reports.iter().find(|report| !self.gone(report))?;
+            return Some((HaltCause::SecondOrder { id }, living));
+        }
+        let report = self.primary(reports)?;
+        let lived =
+            report.status != OrdStatus::Rejected || !self.cum_after(report, change).is_zero();
+        lived.then_some((HaltCause::Surprise { id }, report))
     }
 }
 

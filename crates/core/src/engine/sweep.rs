@@ -1,4 +1,5 @@
-//! Fills since a durable cursor: also those of orders that the journal holds as ended.
+//! What nobody looks for any more: fills since a durable cursor, also of orders that the journal holds as ended, and open orders that a row of
+//! ours does not know.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -109,6 +110,43 @@ impl Shared {
         }
         Ok(())
     }
+
+    /// Open orders that must not be go to the drivers of their rows: no look of theirs may come any more.
+    async fn strays(self: &Arc<Self>, desk: &Arc<Desk>) -> Result<(), SweepError> {
+        let open = match desk.venue.open_orders(None).await {
+            Ok(open) => open.rows,
+            Err(VenueError::Unsupported(_)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        for report in open {
+            if let Some(id) = self.strayed_from(desk, &report.handle).await? {
+                self.deliver(desk, id, Box::new(report)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The order under whose id this one lives, where its row has ended or knows another one. A row that knows none yet is looked for
+    /// by its driver.
+    async fn strayed_from(
+        &self,
+        desk: &Desk,
+        handle: &Handle,
+    ) -> Result<Option<ClOrdId>, StoreError> {
+        let (Some(key), Some(order_id)) = (&handle.key, &handle.order_id) else {
+            return Ok(None);
+        };
+        let store = self.journal.store();
+        if store.by_order_id(&desk.alias, order_id).await?.is_some() {
+            return Ok(None);
+        }
+        let Some(id) = store.by_key(&desk.alias, key).await? else {
+            return Ok(None);
+        };
+        let row = store.order(id).await?;
+        let strange = row.filter(|row| row.state.is_terminal() || !row.order_ids.is_empty());
+        Ok(strange.map(|row| row.id))
+    }
 }
 
 /// Sweeps now and then until the engine stops.
@@ -133,6 +171,10 @@ pub(crate) async fn keep_sweeping(shared: Arc<Shared>, desk: Arc<Desk>) {
             biased;
             _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
             () = tokio::time::sleep(period) => {}
+        }
+        // Recovery read them at the start.
+        if let Err(error) = shared.strays(&desk).await {
+            tracing::warn!(alias = %desk.alias, %error, "the open orders could not be swept");
         }
     }
 }

@@ -223,6 +223,18 @@ impl FakeVenue {
         }
     }
 
+    /// A copy of the newest order's request lands, doubled on the way.
+    pub(crate) fn double(&self) {
+        let mut held = self.0.held.lock().unwrap();
+        let copy = Held {
+            order_id: OrderId::from(format!("o-{}", held.len() + 1)),
+            status: OrdStatus::Open,
+            fills: Vec::new(),
+            ..held.last().expect("an order").clone()
+        };
+        held.push(copy);
+    }
+
     fn take(&self, attempt: &Attempt) -> Option<OrderId> {
         let mut held = self.0.held.lock().unwrap();
         let key = attempt.keys[0].clone();

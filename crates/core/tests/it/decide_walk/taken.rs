@@ -87,12 +87,7 @@ impl Taken<'_> {
     pub(super) fn ended(&self, after: &OrderRecord) -> Result<(), String> {
         let before = self.row;
         let said = statuses(self.seen);
-        if said.iter().any(|status| {
-            matches!(
-                status,
-                OrdStatus::Filled | OrdStatus::Canceled | OrdStatus::Rejected
-            )
-        }) {
+        if said.iter().any(|status| status.is_ended()) {
             return Ok(());
         }
         self.demand(after.state != OrdState::Filled, "filled without a word")?;

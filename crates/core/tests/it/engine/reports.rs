@@ -1,12 +1,48 @@
 //! What the venue says: refusals, late fills, the stream, and who watches.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use surefill_core::*;
 use tokio::sync::Notify;
 
 use super::{intent, qty, referee, start, until, within};
-use crate::fake_venue::{Do, FakeVenue};
+use crate::fake_venue::{Do, FakeVenue, profile};
+
+/// A request that was doubled on the way, at a venue that takes an id again once its order ended.
+#[tokio::test]
+async fn a_second_order_after_the_end_is_found_without_a_stream_halts_and_is_canceled() {
+    let profile = VenueProfile {
+        duplicate: DuplicateRule::RefusedWhileOpen,
+        ..profile()
+    };
+    let venue = FakeVenue::with([], profile, Duration::from_millis(300));
+    let store = MemoryStore::default();
+    let (engine, _) = start(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    let id = placed.order().id();
+    within(engine.cancel(id)).await.unwrap();
+    let row = within(placed.order().done()).await;
+    assert_eq!((row.state, row.watch), (OrdState::Canceled, None));
+    // No driver looks any more, and the order is not executed: only the list of what is open shows it.
+    venue.double();
+    until(async || {
+        let held = venue.held();
+        held.len() == 2 && held.iter().all(|one| one.status == OrdStatus::Canceled)
+    })
+    .await;
+    let second = HaltCause::SecondOrder { id };
+    until(async || {
+        let row = store.order(id).await.unwrap().unwrap();
+        row.order_ids.len() == 2 && row.watch.is_none()
+    })
+    .await;
+    let halts = engine.halts();
+    let halt = halts.iter().find(|halt| halt.cause == second);
+    assert_eq!(halt.expect("a halt").scope, row.account_scope());
+    let again = within(engine.place(intent(&venue, "t"))).await;
+    assert!(again.is_err(), "new risk stays out: {again:?}");
+}
 
 #[tokio::test]
 async fn a_fill_after_the_end_is_found_without_a_stream_booked_late_and_halts() {

@@ -1,6 +1,7 @@
 //! The rows of the two tables of the contract, one named test each: the life of an order, and when "not found" is final.
 
 mod absence;
+mod beside;
 mod found;
 mod giving_up;
 mod identity;
