@@ -199,6 +199,9 @@ impl Journal {
                 attempt.fence = last;
             }
         }
+        if lie == Some(Lie::SecondUnwatched) && after.order_ids.len() > 1 {
+            after.watch = None;
+        }
         let mut page = self.page.clone();
         page.fills = set;
         if let Some(halt) = &change.halt

@@ -15,6 +15,8 @@ pub enum Lie {
     CancelLost,
     /// The store keeps a watch in memory only.
     WatchLost,
+    /// The store keeps no watch for a second order of an intent.
+    SecondUnwatched,
     /// The store takes every change from whatever process, applied to the row as that process knows it, and the last check asks for no lease: who
     /// writes last wins.
     NoCas,

@@ -180,6 +180,15 @@ impl Check {
     /// Settled as the venue says, or halted with a cause that holds here.
     fn settled(&self, w: &World) -> bool {
         let orders = w.venue.orders.len();
+        let lives = w.venue.orders.iter().any(|order| order.life == Life::Open);
+        let at_rest = w.row().is_some_and(|row| {
+            let row = &row.record;
+            row.state.is_terminal() && !row.unfinished() || row.cancel_requested
+        });
+        // Of two orders none outlives the row, or the cancel that was asked.
+        if lives && orders > 1 && at_rest {
+            return false;
+        }
         let mut halted = false;
         for halt in &w.journal.page.halts {
             let holds = match halt {

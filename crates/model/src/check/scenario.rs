@@ -20,16 +20,19 @@ pub enum Scenario {
     Doubled,
     /// A cancel at any moment, and a message that is lost or held.
     Cancel,
+    /// A request that is doubled below the client, and a cancel at any moment, or an order that trades.
+    Second,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Crash,
         Self::Lists,
         Self::Takeover,
         Self::Doubled,
         Self::Cancel,
+        Self::Second,
     ];
 
     /// How much of what goes wrong; `deeper` adds as many faults, and at the first step trades or refusals where there are none.
@@ -72,6 +75,13 @@ impl Scenario {
                 cancels: 1,
                 ..plain
             },
+            Self::Second => Budget {
+                faults: deeper,
+                doubles: 1,
+                cancels: 1,
+                trades: 1 + more,
+                ..plain
+            },
         }
     }
 }
@@ -84,6 +94,7 @@ impl fmt::Display for Scenario {
             Self::Takeover => "takeover",
             Self::Doubled => "doubled",
             Self::Cancel => "cancel",
+            Self::Second => "second",
         })
     }
 }

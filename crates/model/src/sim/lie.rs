@@ -13,6 +13,8 @@ pub enum Lie {
     GateIgnored,
     /// The store writes everything of a change but that a cancel is asked.
     CancelForgotten,
+    /// The store writes everything of a change but the watch for a second order.
+    SecondUnwatched,
     /// The store writes everything of a change but the venue's evidence of the order.
     EvidenceForgotten,
     /// The store says yes to a lazy change and does not write it.

@@ -11,7 +11,7 @@ use super::book::Held;
 use super::event::Event;
 use super::venue::account;
 use super::wire::Wire;
-use super::world::{World, now, quantity};
+use super::world::{Turn, World, now, quantity};
 
 /// What is remembered for it.
 #[derive(Debug, Default)]
@@ -254,11 +254,13 @@ impl World {
         if self.died {
             return;
         }
-        let halts = now(self.store.halts()).unwrap_or_default();
-        self.watched.halts = halts
-            .into_iter()
-            .filter(|halt| halt.cause.needs_person())
-            .collect();
+        let mut halts = now(self.store.halts()).unwrap_or_default();
+        halts.retain(|halt| halt.cause.needs_person());
+        // A process that stands still right after the write of a halt does not know it yet, and has told nobody.
+        if matches!(self.turn(self.holder), Turn::Stands(_)) {
+            halts.retain(|halt| self.watched.halts.contains(halt));
+        }
+        self.watched.halts = halts;
         let broken = self.wrong_rows().or_else(|| self.wrong_orders());
         self.breaks_if(broken);
     }

@@ -202,6 +202,11 @@ impl Store for LifeStore {
             given.marks.retain(|(_, mark)| !evidence(mark));
         }
         let before = now(self.inner.order(given.id))?;
+        let several = before.as_ref().is_some_and(|row| row.order_ids.len() > 1)
+            || given.order_id.is_some() && before.as_ref().is_some_and(OrderRecord::admitted);
+        if self.lies(Lie::SecondUnwatched) && several {
+            given.watch = None;
+        }
         let unkept = self.lies(Lie::ChangeNotKept) && durability == Durability::Lazy;
         let kept = given.clone();
         let call = async {

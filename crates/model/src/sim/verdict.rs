@@ -131,14 +131,17 @@ fn settled(
             held.len()
         ));
     }
-    // One row cannot say what became of two: that both are known and somebody was told is what can be had.
-    if held.len() > 1 {
-        return None;
-    }
     let open = held
         .iter()
         .filter(|held| held.status == OrdStatus::Open)
         .count();
+    // One row cannot say what became of two: that both are known, that somebody was told, and that none outlives the row or its cancel.
+    if held.len() > 1 {
+        let unwanted = state.is_terminal() || state.is_working() && row.cancel_requested;
+        return (unwanted && open > 0).then(|| {
+            format!("I11: {id} is {state}, canceled or not, and one of its orders lives")
+        });
+    }
     if state.is_working() {
         if open == 0 {
             return Some(format!("P2: {id} is {state} and does not live"));

@@ -4,7 +4,7 @@ use surefill_core::DuplicateRule;
 use surefill_model::check::{Budget, Camp, Check, FenceKind, Report, Scenario, check_all, table};
 
 /// Fewer states than this and the model has lost a dimension.
-const STATES: usize = 8_000_000;
+const STATES: usize = 9_000_000;
 
 /// Generated worlds after which a check is cut: five times what the largest one takes, so that a rule which makes the graph grow without end fails and does
 /// not hang.

@@ -1,7 +1,7 @@
 //! Each guard taken out by a part that lies: the checker finds what the guard is for, and shows the way there.
 
 use surefill_core::DuplicateRule;
-use surefill_model::check::{Budget, Camp, Check, FenceKind, Lie, Promise};
+use surefill_model::check::{Budget, Camp, Check, FenceKind, Lie, Promise, Scenario};
 
 /// No more generated worlds than this for a lie, and at least as many for its honest twin.
 const LIMIT: usize = 3_000_000;
@@ -432,6 +432,21 @@ fn a_watch_forgotten_over_a_crash() {
             "bot 0 dies",
             "bot 0 starts and recovers; now Rest",
             "; orders at the venue: 1",
+        ],
+    );
+}
+
+#[test]
+fn a_second_order_that_nobody_watches() {
+    found_out(
+        Lie::SecondUnwatched,
+        Promise::ExactlyOne,
+        Camp::PLAIN,
+        Scenario::Second.budget(0),
+        &[
+            "the request is doubled",
+            "asks bot 0 for a cancel",
+            "; orders at the venue: 2",
         ],
     );
 }

@@ -56,6 +56,7 @@ lies! {
     orders_in_doubt_that_recovery_does_not_see: UnfinishedHidden, "I9";
     a_rejection_that_a_power_cut_takes_back: SyncNotKept, "I10";
     a_second_order_that_is_hidden: SecondHidden, "I11";
+    a_second_order_that_is_not_watched: SecondUnwatched, "I11";
     an_amend_that_was_not_made: AmendNotMade, "I11";
     a_revocation_before_it_is_asked: RevokedEarly, "I12";
     evidence_that_is_not_written: EvidenceForgotten, "I13";

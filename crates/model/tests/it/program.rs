@@ -80,7 +80,7 @@ fn table_writes_its_section_and_knows_when_it_is_fresh() {
         .filter(|line| line.starts_with("| gate"))
         .collect();
     assert!(
-        !rows.is_empty() && rows.iter().all(|row| row.contains("| 0 of 5 whole |")),
+        !rows.is_empty() && rows.iter().all(|row| row.contains("| 0 of 6 whole |")),
         "{text}"
     );
     let fresh = model(&["table", path, "--limit", "500", "--verify"]);

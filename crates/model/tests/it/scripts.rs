@@ -31,9 +31,18 @@ fn told_of_two(outcome: &Outcome) {
     assert_eq!(last.row.order_ids.len(), 2, "{last:#?}");
 }
 
+/// No order is left of what was canceled.
+fn none_lives(outcome: &Outcome) {
+    let last = only(outcome);
+    assert_eq!(last.row.state, OrdState::Canceled, "{last:#?}");
+    assert_eq!(last.row.watch, None, "{last:#?}");
+    let ended = |(_, status, _): &(String, OrdStatus, u32)| *status == OrdStatus::Canceled;
+    assert!(last.at_venue.iter().all(ended), "{last:#?}");
+}
+
 /// Seed 266. Below us the request is doubled; the first order is canceled, and only then does the copy arrive, inside its fence. Nothing stops
-/// it at a venue that remembers neither id nor bytes (P1): it is right that it is found, told and halted (I11), at the next look at the open
-/// orders. The trader's cancel ended the order that it was asked of; the row stays Canceled (I3).
+/// it at a venue that remembers neither id nor bytes (P1): it is found, told and halted (I11), at the next look at the open orders, and canceled as
+/// the first one was. The row stays Canceled (I3).
 #[test]
 fn a_copy_that_arrives_after_our_cancel_is_found_and_halts() {
     let outcome = play(
@@ -45,13 +54,11 @@ fn a_copy_that_arrives_after_our_cancel_is_found_and_halts() {
         {"Advance":333}"#,
     );
     told_of_two(&outcome);
-    let last = only(&outcome);
-    assert_eq!(last.row.state, OrdState::Canceled);
-    assert_eq!(last.at_venue[0].1, OrdStatus::Canceled);
+    none_lives(&outcome);
 }
 
 /// Seed 4753. The copy is at the venue already when the cancel is asked, and has not been seen: a request that names the id ends one of the two,
-/// and a final answer ends the row. It is right that the other one is found, told and halted.
+/// and a final answer ends the row. The other one is found, told, halted and canceled.
 #[test]
 fn a_copy_that_was_not_seen_before_our_cancel_is_found_and_halts() {
     let outcome = play(
@@ -63,7 +70,7 @@ fn a_copy_that_was_not_seen_before_our_cancel_is_found_and_halts() {
         {"Advance":365}"#,
     );
     told_of_two(&outcome);
-    assert_eq!(only(&outcome).row.state, OrdState::Canceled);
+    none_lives(&outcome);
 }
 
 /// The same, with a poll between: both orders are known, told and halted before the cancel is asked.
@@ -78,6 +85,7 @@ fn a_copy_that_was_seen_before_our_cancel_halts_at_once() {
         {"Advance":900}"#,
     );
     told_of_two(&outcome);
+    none_lives(&outcome);
     let place = |text: &str| outcome.log.iter().position(|line| line.contains(text));
     assert!(place("halt: order o1 beside o0") < place("cancel_asked"));
     assert!(place("halt: order o1 beside o0").is_some());
@@ -352,4 +360,50 @@ fn a_copy_of_a_refused_attempt_beside_a_bounded_one_is_watched_for() {
         let lives = |(_, status, _): &(String, OrdStatus, u32)| *status == OrdStatus::Open;
         assert!(!last.at_venue.iter().any(lives), "{last:#?}");
     }
+}
+
+/// Seed 3057885. A doubled request's copy arrives while the process starts again, after the open orders were read; its first order was canceled
+/// before, so no driver looks, the stream tells of nothing before it was opened, and nothing is executed. The next sweep reads what is open.
+#[test]
+fn a_copy_that_arrives_between_the_list_and_the_stream_is_found_by_the_sweep() {
+    let outcome = play(
+        r#"{"seed":3057885,"camp":{"ids":"Accepted","fence":"Documented","remembered":false,"revocable":false,"stream":true,"cancel_final":true,"nonces":false,"amends":true}}
+        {"OnCreate":"AnswerLost"}
+        {"Advance":24}
+        {"Place":{"n":0,"resubmit":0,"exit":false,"give_up":2}}
+        {"OnCreate":{"Doubled":295}}
+        {"Advance":106}
+        {"Advance":352}
+        {"Advance":667}
+        {"Place":{"n":1,"resubmit":0,"exit":false,"give_up":2}}
+        "CancelAll""#,
+    );
+    let of_two = |last: &&Last| last.at_venue.len() == 2;
+    let last = outcome.last.iter().find(of_two).expect("a second order");
+    let second = HaltCause::SecondOrder { id: last.row.id };
+    assert!(outcome.told.contains(&second), "{:#?}", outcome.told);
+    assert_eq!((last.row.state, last.row.watch), (OrdState::Canceled, None));
+    let lives = |(_, status, _): &(String, OrdStatus, u32)| *status == OrdStatus::Open;
+    assert!(!last.at_venue.iter().any(lives), "{last:#?}");
+}
+
+/// Seed 4090493. The process stands still between the write of a halt and the moment it takes it in: nobody was told that it is halted. An entry that
+/// was journaled before it leaves when both go on.
+#[test]
+fn a_halt_that_its_process_has_not_taken_in_holds_nothing_back() {
+    let outcome = play(
+        r#"{"seed":4090493,"camp":{"ids":"Within","fence":"Documented","remembered":false,"revocable":false,"stream":false,"cancel_final":true,"nonces":true,"amends":false}}
+        {"Pause":{"after":2,"ms":173}}
+        {"Place":{"n":2,"resubmit":1,"exit":false,"give_up":1}}
+        {"Advance":5}
+        {"Pause":{"after":0,"ms":468}}
+        {"Advance":4}
+        {"Crash":{"after":3,"lose":3}}
+        {"Advance":7}
+        "Halt"
+        {"Pause":{"after":1,"ms":12}}
+        {"Advance":152}"#,
+    );
+    assert!(outcome.told.contains(&HaltCause::Asked));
+    assert_eq!(only(&outcome).at_venue.len(), 1);
 }
