@@ -14,7 +14,7 @@ use surefill_hyperliquid::Hyperliquid;
 pub(crate) enum Lie {
     /// A lost answer is a connect that failed.
     LostIsNotSent,
-    /// A lost answer is a refusal.
+    /// A lost answer is a refusal, and nobody can list what is open.
     LostIsRejected,
     /// A fill has another id each time that it is told.
     FillsAreNew,
@@ -174,6 +174,9 @@ impl Venue for Liar<Arc<dyn Venue>> {
         &self,
         symbol: Option<&Symbol>,
     ) -> Result<Snapshot<ExecReport>, VenueError> {
+        if self.lie == Lie::LostIsRejected {
+            return Err(VenueError::Unsupported("open orders"));
+        }
         self.inner.open_orders(symbol).await
     }
 

@@ -44,6 +44,30 @@ async fn a_second_order_after_the_end_is_found_without_a_stream_halts_and_is_can
     assert!(again.is_err(), "new risk stays out: {again:?}");
 }
 
+/// An adapter that calls an order refused, bytes and all, is wrong about a copy that lands: nothing watches, and the sweep finds it.
+#[tokio::test]
+async fn an_open_order_under_a_refused_row_is_found_without_a_stream_halts_and_is_canceled() {
+    let profile = VenueProfile {
+        refusal_uses_up_bytes: true,
+        ..profile()
+    };
+    let venue = FakeVenue::with([Do::RejectAndTake], profile, Duration::from_millis(300));
+    let store = MemoryStore::default();
+    let (engine, _) = start(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    let id = placed.order().id();
+    let row = within(placed.order().done()).await;
+    assert_eq!((row.state, row.watch), (OrdState::Rejected, None));
+    until(async || venue.held()[0].status == OrdStatus::Canceled).await;
+    until(async || {
+        let row = store.order(id).await.unwrap().unwrap();
+        row.order_ids.len() == 1 && row.watch.is_none()
+    })
+    .await;
+    let halts = engine.halts();
+    assert_eq!(halts[0].cause, HaltCause::Surprise { id });
+}
+
 #[tokio::test]
 async fn a_fill_after_the_end_is_found_without_a_stream_booked_late_and_halts() {
     let (store, venue) = (MemoryStore::default(), FakeVenue::new([]));
