@@ -11,7 +11,7 @@ use super::book::Held;
 use super::event::Event;
 use super::venue::account;
 use super::wire::Wire;
-use super::world::{Turn, World, now, quantity};
+use super::world::{World, now, quantity};
 
 /// What is remembered for it.
 #[derive(Debug, Default)]
@@ -257,7 +257,7 @@ impl World {
         let mut halts = now(self.store.halts()).unwrap_or_default();
         halts.retain(|halt| halt.cause.needs_person());
         // A process that stands still right after the write of a halt does not know it yet, and has told nobody.
-        if matches!(self.turn(self.holder), Turn::Stands(_)) {
+        if self.stood_still() {
             halts.retain(|halt| self.watched.halts.contains(halt));
         }
         self.watched.halts = halts;

@@ -98,6 +98,9 @@ pub(super) enum Blow {
     TakenOver(u64),
 }
 
+/// Within so many milliseconds a process that stood still has taken in what it waited for.
+const WAKING: u64 = 2;
+
 /// Whether a process goes on now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -248,7 +251,8 @@ impl World {
         let holder = self.holder;
         self.alive.retain(|life| *life == holder);
         self.streams.retain(|life, _| *life == holder);
-        self.paused.clear();
+        // One that stands still does so as a whole, to the end.
+        self.paused.retain(|life, _| *life == holder);
     }
 
     /// Whoever holds the journal is gone.
@@ -256,6 +260,12 @@ impl World {
         self.alive.remove(&self.holder);
         self.streams.remove(&self.holder);
         self.died = true;
+    }
+
+    /// Whether the process that holds the journal stands still, or did a moment ago: what it has to take in may be ahead of it.
+    pub(super) fn stood_still(&self) -> bool {
+        let until = self.paused.get(&self.holder);
+        until.is_some_and(|until| until + WAKING >= self.now())
     }
 
     pub(super) fn turn(&self, life: u64) -> Turn {

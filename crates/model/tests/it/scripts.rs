@@ -407,3 +407,27 @@ fn a_halt_that_its_process_has_not_taken_in_holds_nothing_back() {
     assert!(outcome.told.contains(&HaltCause::Asked));
     assert_eq!(only(&outcome).at_venue.len(), 1);
 }
+
+/// Seed 5006463. The same, where the halt comes out of what a sweep found while the process stands still: the entry and the halt go on at one moment.
+#[test]
+fn a_surprise_that_its_process_has_not_taken_in_holds_nothing_back() {
+    let outcome = play(
+        r#"{"seed":5006463,"camp":{"ids":"Accepted","fence":"None","remembered":false,"revocable":true,"stream":false,"cancel_final":false,"nonces":true,"amends":false}}
+        {"OnCreate":{"RefusedDoubled":315}}
+        {"Advance":296}
+        {"Place":{"n":1,"resubmit":2,"exit":false,"give_up":2}}
+        {"Advance":121}
+        {"Pause":{"after":3,"ms":758}}
+        {"Place":{"n":0,"resubmit":2,"exit":false,"give_up":0}}
+        {"Advance":143}
+        {"Advance":230}"#,
+    );
+    let surprised = |cause: &HaltCause| matches!(cause, HaltCause::Surprise { .. });
+    assert!(outcome.told.iter().any(surprised), "{:#?}", outcome.told);
+    let canceled = |last: &Last| {
+        last.at_venue
+            .iter()
+            .any(|(_, status, _)| *status == OrdStatus::Canceled)
+    };
+    assert!(outcome.last.iter().any(canceled), "{:#?}", outcome.last);
+}
