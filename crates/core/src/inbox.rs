@@ -48,6 +48,16 @@ pub enum Request {
     Unreadable,
 }
 
+impl Request {
+    /// Whether it asks for a cancel.
+    pub(crate) const fn cancels(&self) -> bool {
+        match self {
+            Self::Cancel { .. } | Self::CancelAll { .. } => true,
+            Self::Halt { .. } | Self::Resume { .. } | Self::Unreadable => false,
+        }
+    }
+}
+
 /// What a resume lifts: the halts of its scope as they were when it was posted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenHalts {

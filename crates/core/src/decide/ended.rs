@@ -11,7 +11,9 @@ impl Case<'_> {
     pub(super) fn ended(self, rounds: Rounds, seen: Option<Round>) -> Step {
         match self.order.watch {
             Some(Watch::Surfaced) if self.pursuit.cancel_due(&self) => Step::Cancel,
-            Some(Watch::Surfaced) => Step::LookAgain { after: self.soon() },
+            Some(Watch::Surfaced) => Step::LookAgain {
+                after: self.backoff().min(self.profile.absence.lag.value()),
+            },
             Some(Watch::UntilAbsent) => self.until_absent(rounds),
             Some(Watch::Until(until)) => self.until(until, rounds, seen),
             None if self.order.fills_owed() => Step::LookAgain {

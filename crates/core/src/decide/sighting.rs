@@ -12,6 +12,20 @@ impl Case<'_> {
         if let Some(step) = self.other_terms(reports, cause) {
             return step;
         }
+        let ours: Vec<ExecReport>;
+        let mut reports = reports;
+        if reports.iter().any(|report| self.strange(report)) {
+            // It was told, and says nothing of ours. In doubt nothing is sent as long as it shows.
+            let rest = reports.iter().filter(|report| !self.strange(report));
+            ours = rest.cloned().collect();
+            reports = &ours;
+            if ours.is_empty() && !(self.order.state.is_working() || self.order.state.is_terminal())
+            {
+                return Step::LookAgain {
+                    after: self.slowly(),
+                };
+            }
+        }
         if let Some(step) = self.second_order(reports, cause) {
             return step;
         }
@@ -40,12 +54,12 @@ impl Case<'_> {
             let halt = Halt::new(self.order.account_scope(), alarm, self.at.now.now, &differs);
             return Some(Step::advance(self.change(cause, differs).halting(halt)));
         }
-        let mut differing = reports.iter().filter(differing);
-        differing
-            .any(|report| !self.known_by_id(report))
-            .then(|| Step::LookAgain {
-                after: self.slowly(),
-            })
+        None
+    }
+
+    /// Whether the report speaks of an order under our id that is not ours by its terms, nor by its venue order id.
+    fn strange(&self, report: &ExecReport) -> bool {
+        self.order.disagreement(&report.seen).is_some() && !self.known_by_id(report)
     }
 
     /// Whether the report speaks of a venue order that was adopted before, for all that amends may have made of its quantity and price.
@@ -146,8 +160,14 @@ impl Case<'_> {
         if fills.is_empty() {
             return None;
         }
-        let mut change = self.change(cause, "fills of another order of the same intent");
+        let text = "fills of another order of the same intent";
+        let mut change = self.change(cause, text);
         change.fills = fills;
+        let id = self.order.id;
+        let told = self.at.raised(&HaltCause::SecondOrder { id });
+        if self.order.state.is_terminal() && !self.profile.successors && !told {
+            change.halt = self.late_fill(&change, text);
+        }
         Some(Step::advance(change))
     }
 
@@ -281,37 +301,33 @@ impl Case<'_> {
         if !self.news(report, &mut change) {
             return None;
         }
-        let booked = change
-            .fills
-            .iter()
-            .try_fold(self.order.booked_qty, |sum, fill| {
-                sum.checked_add(fill.last_qty)
-            });
+        change.halt = self.late_fill(&change, describe(report));
+        Some(Step::advance(change))
+    }
+
+    /// The halt for more executed than the row ended with.
+    fn late_fill(&self, change: &Change, what: impl std::fmt::Display) -> Option<Halt> {
+        let mut fills = change.fills.iter();
+        let booked = fills.try_fold(self.order.booked_qty, |sum, fill| {
+            sum.checked_add(fill.last_qty)
+        });
         let beyond =
             booked.is_none_or(|booked| booked > self.order.cum_qty) || change.cum_qty.is_some();
         let alarm = HaltCause::LateFill { id: self.order.id };
-        if beyond && !self.at.raised(&alarm) {
-            let text = format!(
-                "ended with {}, and now {}",
-                self.order.cum_qty,
-                describe(report)
-            );
-            change.halt = Some(Halt::new(
-                self.order.symbol_scope(),
-                alarm,
-                self.at.now.now,
-                text,
-            ));
-        }
-        Some(Step::advance(change))
+        let tell = beyond && !self.at.raised(&alarm);
+        let text = format!("ended with {}, and now {what}", self.order.cum_qty);
+        let (scope, now) = (self.order.symbol_scope(), self.at.now.now);
+        tell.then(|| Halt::new(scope, alarm, now, text))
     }
 
     /// Whether a second order is open. That the first one is may be an older report: that one ended by the venue's word.
     fn lives_beside(&self, reports: &[ExecReport]) -> bool {
-        let first = self.order.order_ids.first();
+        let Some(first) = self.order.order_ids.first() else {
+            return false;
+        };
         let mut others = reports.iter().filter(|report| {
             let order_id = report.handle.order_id.as_ref();
-            order_id.is_some() && order_id != first
+            order_id.is_some_and(|order_id| order_id != first)
         });
         !self.profile.successors
             && others.any(|report| report.status == OrdStatus::Open && !self.gone(report))

@@ -5,6 +5,7 @@ mod cancel;
 mod send;
 
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -392,7 +393,10 @@ impl Driver {
                     self.committed(row, &change).await;
                     return Ok(Committed::Yes);
                 }
-                Err(error) if error.closes() => return Err(self.closed(&error)),
+                Err(error) if error.closes() => {
+                    self.keep_in_mind(&change);
+                    return Err(self.closed(&error));
+                }
                 Err(error) if error.refuses() => {
                     tracing::debug!(id = %self.row.id, %error, "decided again");
                     self.pursuit.not_booked(&change.fills);
@@ -410,7 +414,9 @@ impl Driver {
                         self.shared.alert(&Alert::Journal(error.to_string().into()));
                         self.publish(answered);
                     }
-                    if Instant::now() >= cancels && self.unwanted(&change) {
+                    if Instant::now() >= cancels
+                        && (self.unwanted() || change.watch == Some(Some(Watch::Surfaced)))
+                    {
                         let outcome = self.desk.venue.cancel(&self.row).await;
                         tracing::info!(id = %self.row.id, ?outcome, "a cancel went out while the journal takes nothing");
                         cancels = Instant::now() + self.between_cancels();
@@ -421,12 +427,21 @@ impl Driver {
         }
     }
 
-    /// Whether the order is to be canceled, as far as is known before the change stands.
-    fn unwanted(&self, change: &Change) -> bool {
+    /// A change that the closed journal does not hold: nothing is placed any more, cancels go by it, and people hear of its halt.
+    fn keep_in_mind(&mut self, change: &Change) {
+        if let Ok(row) = self.row.apply(change, &change.fills) {
+            self.row = row;
+        }
+        if let Some(halt) = &change.halt {
+            self.shared.alert(&Alert::Halted(halt.clone()));
+        }
+    }
+
+    /// Whether the order, or another one of its intent, is to be canceled.
+    fn unwanted(&self) -> bool {
         let asked =
             (self.row.cancel_requested || self.cancel_owed) && !self.row.state.is_terminal();
-        let surfaced = Some(Watch::Surfaced);
-        asked || self.row.watch == surfaced || change.watch == Some(surfaced)
+        asked || self.row.watch == Some(Watch::Surfaced)
     }
 
     /// The wait between cancels that nobody can write down.
@@ -551,8 +566,7 @@ impl Driver {
     /// which nobody can write down any more.
     async fn cancels_only(&mut self) {
         let every = self.between_cancels();
-        let asks = self.row.cancel_requested || self.cancel_owed;
-        let mut asked = asks && !self.row.state.is_terminal();
+        let mut asked = self.unwanted();
         let mut next = Instant::now();
         loop {
             let heard = tokio::select! {
@@ -585,7 +599,7 @@ impl Driver {
                         return;
                     }
                     self.together = None;
-                    asked = !self.row.state.is_terminal();
+                    asked = self.unwanted() || !self.row.state.is_terminal();
                     // One that is durable has not gone out now, any other one has.
                     let wait = if self.row.cancel_requested {
                         Duration::ZERO
@@ -637,8 +651,14 @@ impl Driver {
             let Some(message) = message else {
                 return Ok(answer.await);
             };
-            if let Seen::Report(report) = self.hear(message).await? {
-                self.take_report(&report).await?;
+            let work = async {
+                if let Seen::Report(report) = self.hear(message).await? {
+                    self.take_report(&report).await?;
+                }
+                Ok(())
+            };
+            if let Some(answer) = beside(answer.as_mut(), work).await? {
+                return Ok(answer);
             }
         }
     }
@@ -651,15 +671,19 @@ impl Driver {
                 return Ok(());
             };
             let (row, profile) = (&self.row, &self.desk.profile);
-            let Step::Advance(change) = decide(row, &self.pursuit, profile, &observation, &at)
-            else {
+            let step = decide(row, &self.pursuit, profile, &observation, &at);
+            let Step::Advance(change) = step else {
+                // What follows from it is decided once the answer is there; what it says is not forgotten.
+                let nothing = Step::Nothing;
+                self.pursuit.note(row, profile, &observation, &nothing, &at);
                 return Ok(());
             };
             let step = Step::Advance(change.clone());
             self.pursuit.note(row, profile, &observation, &step, &at);
             let committed = self.commit(*change, false).await?;
             self.publish(false);
-            if committed != Committed::Overtaken {
+            // One report may book fills, raise a halt, and end the order: a commit each.
+            if committed == Committed::Refused {
                 return Ok(());
             }
         }
@@ -683,4 +707,19 @@ impl Driver {
             }
         }
     }
+}
+
+/// Works on what was heard while the answer goes on: both may ask the venue, and one wait for what the other holds.
+async fn beside<T>(
+    answer: Pin<&mut (impl Future<Output = T> + Send)>,
+    work: impl Future<Output = Result<(), LetGo>>,
+) -> Result<Option<T>, LetGo> {
+    tokio::pin!(work);
+    let answer = tokio::select! {
+        biased;
+        worked = &mut work => return worked.map(|()| None),
+        answer = answer => answer,
+    };
+    work.await?;
+    Ok(Some(answer))
 }

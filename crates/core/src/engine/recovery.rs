@@ -13,7 +13,7 @@ use super::desk::Desk;
 use super::driver::{Line, Start};
 use super::follow::follow;
 use super::shared::{DriverHandle, Shared};
-use super::sweep::keep_sweeping;
+use super::sweep::{keep_finding_strays, keep_sweeping};
 use crate::{
     Alias, ClOrdId, ExecReport, Halt, HaltCause, Lacking, Lift, OrderRecord, Scope, StoreError,
     VenueError, VenueTime,
@@ -84,7 +84,10 @@ impl Recovery {
                     ..Default::default()
                 };
                 let shared = Arc::clone(&self.shared);
-                shared.spawn(self.in_the_background());
+                let recovery = Arc::new(self);
+                shared.keep("the recovery in the background", move || {
+                    Arc::clone(&recovery).in_the_background()
+                });
                 Ok(unknown)
             }
             Err(error) => Err(error),
@@ -140,7 +143,7 @@ impl Recovery {
             .await
     }
 
-    async fn in_the_background(self) {
+    async fn in_the_background(self: Arc<Self>) {
         let bulk = loop {
             if !self.shared.pause(RETRY).await {
                 return;
@@ -187,6 +190,12 @@ impl Recovery {
         let before: Vec<OrderRecord> = self.rows.clone();
         let mut drivers = Vec::with_capacity(before.len());
         for row in &before {
+            // One that a recovery started which then panicked drives on.
+            let driven = self.shared.driver(row.id);
+            if let Some(handle) = driven.filter(|handle| !handle.inbox.is_closed()) {
+                drivers.push(handle);
+                continue;
+            }
             let line = Line::new(Some(row.clone()), true);
             let handle = line.handle.clone();
             let reports = bulk.reports.remove(&row.id).unwrap_or_default();
@@ -240,6 +249,10 @@ impl Recovery {
         keep(
             |shared, desk| keep_sweeping(shared, desk).boxed(),
             "the sweep of fills",
+        );
+        keep(
+            |shared, desk| keep_finding_strays(shared, desk).boxed(),
+            "the sweep of open orders",
         );
         report
     }

@@ -43,19 +43,28 @@ impl Shared {
             let mut progress = self.requests();
             progress.retain(|n, _| waiting.iter().any(|requested| requested.n == *n));
         }
+        // A halt that cannot be made durable holds up halts and resumes, which have an order; nothing holds up a cancel.
+        let (mut failed, mut held) = (Ok(()), false);
         for requested in waiting {
             let n = requested.n;
             let known = self.requests().get(&n).cloned();
-            match known {
-                Some(Progress::Begun) => {}
-                Some(Progress::Done(answer)) => self.reply(n, answer).await?,
-                None => self.begin(requested).await?,
-            }
+            let cancels = requested.request.cancels();
+            let done = match known {
+                Some(Progress::Begun) => Ok(()),
+                Some(Progress::Done(answer)) => self.reply(n, answer).await,
+                None if held && !cancels => Ok(()),
+                None => {
+                    let begun = self.begin(requested).await;
+                    held |= begun.is_err() && !cancels;
+                    begun
+                }
+            };
+            failed = failed.and(done);
         }
-        Ok(())
+        failed
     }
 
-    /// Halts and resumes are done in their order; cancels wait for drivers, and hold up nothing.
+    /// Halts and resumes are done in their order; cancels wait for drivers.
     async fn begin(self: &Arc<Self>, requested: Requested) -> Result<(), StoreError> {
         let n = requested.n;
         match requested.request {
@@ -169,7 +178,7 @@ fn refused(why: &impl std::fmt::Display) -> Answer {
 pub(crate) async fn keep_doing_requests(shared: Arc<Shared>) {
     while shared.pause(PERIOD).await {
         if let Err(error) = shared.do_requests().await {
-            tracing::debug!(%error, "the inbox could not be worked on");
+            tracing::warn!(%error, "the inbox could not be worked on in full");
         }
     }
 }

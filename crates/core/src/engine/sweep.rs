@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::desk::Desk;
-use super::shared::{Phase, Shared};
+use super::shared::Shared;
 use crate::{
     AsOf, ClOrdId, ExecReport, Fill, Handle, OrdStatus, SeenTerms, StoreError, VenueError,
     VenueTime,
@@ -111,23 +111,28 @@ impl Shared {
         Ok(())
     }
 
-    /// Open orders that must not be go to the drivers of their rows: no look of theirs may come any more.
+    /// Looks through what is open for orders that must not be, and hands each to the driver of its row, which may not look any more.
     async fn strays(self: &Arc<Self>, desk: &Arc<Desk>) -> Result<(), SweepError> {
         let open = match desk.venue.open_orders(None).await {
             Ok(open) => open.rows,
             Err(VenueError::Unsupported(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
+        let mut failed = Ok(());
         for report in open {
-            if let Some(id) = self.strayed_from(desk, &report.handle).await? {
-                self.deliver(desk, id, Box::new(report)).await?;
-            }
+            let found = self.strayed_from(desk, &report.handle).await;
+            let handed = match found {
+                Ok(Some(id)) => self.deliver(desk, id, Box::new(report)).await,
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            };
+            failed = failed.and(handed);
         }
-        Ok(())
+        Ok(failed?)
     }
 
-    /// The order under whose id this one lives, where its row has ended or knows another one. A row that knows none yet is looked for
-    /// by its driver.
+    /// The order under whose id this one lives, where its row has ended or knows another one. One that lives and knows none yet has
+    /// a driver that finds it.
     async fn strayed_from(
         &self,
         desk: &Desk,
@@ -149,16 +154,23 @@ impl Shared {
     }
 }
 
-/// Sweeps now and then until the engine stops.
+/// How long between two sweeps.
+fn period(desk: &Desk) -> Duration {
+    let lag = desk.profile.absence.lag.value();
+    lag.saturating_mul(20).max(Duration::from_millis(200))
+}
+
+/// Looks through what is open now and then until the engine stops. Recovery did at the start.
+pub(crate) async fn keep_finding_strays(shared: Arc<Shared>, desk: Arc<Desk>) {
+    while shared.pause(period(&desk)).await {
+        if let Err(error) = shared.strays(&desk).await {
+            tracing::warn!(alias = %desk.alias, %error, "the open orders could not be swept in full");
+        }
+    }
+}
+
+/// Sweeps the fills now and then until the engine stops.
 pub(crate) async fn keep_sweeping(shared: Arc<Shared>, desk: Arc<Desk>) {
-    let mut phase = shared.phase.subscribe();
-    let period = desk
-        .profile
-        .absence
-        .lag
-        .value()
-        .saturating_mul(20)
-        .max(Duration::from_millis(200));
     loop {
         if let Err(error) = shared.sweep(&desk).await {
             tracing::warn!(alias = %desk.alias, %error, "the fills could not be swept");
@@ -167,14 +179,8 @@ pub(crate) async fn keep_sweeping(shared: Arc<Shared>, desk: Arc<Desk>) {
         if let Err(error) = shared.lift_settled(&desk, at.unwrap_or_default()).await {
             tracing::error!(alias = %desk.alias, %error, "a halt could not be lifted");
         }
-        tokio::select! {
-            biased;
-            _ = phase.wait_for(|phase| *phase != Phase::Running) => return,
-            () = tokio::time::sleep(period) => {}
-        }
-        // Recovery read them at the start.
-        if let Err(error) = shared.strays(&desk).await {
-            tracing::warn!(alias = %desk.alias, %error, "the open orders could not be swept");
+        if !shared.pause(period(&desk)).await {
+            return;
         }
     }
 }

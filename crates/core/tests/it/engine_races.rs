@@ -395,6 +395,24 @@ async fn a_venue_whose_open_orders_cannot_be_listed_is_not_traded_until_they_are
 }
 
 #[tokio::test]
+async fn a_recovery_in_the_background_that_panics_is_started_anew() {
+    let (store, venue) = (MemoryStore::default(), FakeVenue::new([Do::AnswerLost]));
+    let (engine, _) = start(&store, &venue).await;
+    let placed = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    let id = placed.order().id();
+    drop(engine);
+    venue.0.lists_fail.store(true, Ordering::Release);
+    venue.0.fills_panic.store(1, Ordering::Release);
+    let (engine, report) = start(&store, &venue).await;
+    assert_eq!(report.halts[0].cause, HaltCause::Unreachable);
+    venue.0.lists_fail.store(false, Ordering::Release);
+    until(async || engine.halts().is_empty()).await;
+    assert_eq!(venue.0.fills_panic.load(Ordering::Acquire), 0);
+    until(async || store.order(id).await.unwrap().unwrap().state == OrdState::Acked).await;
+    referee(&venue).await;
+}
+
+#[tokio::test]
 async fn a_cancel_that_found_no_room_is_journaled_once_there_is() {
     let script = (0..10_000).map(|_| Do::NotSent);
     let venue = FakeVenue::with(script, profile(), Duration::from_millis(300));

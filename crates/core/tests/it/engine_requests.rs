@@ -6,7 +6,7 @@ use surefill_core::*;
 
 use crate::engine::{intent, referee, start, until, within};
 use crate::fake_venue::{Do, FakeVenue};
-use crate::flaky_store::flaky;
+use crate::flaky_store::{flaky, start_over};
 use crate::kit::at;
 
 fn halt(scope: Scope) -> Request {
@@ -225,4 +225,33 @@ async fn a_resume_that_waited_lifts_nothing_that_was_declared_after_it_was_asked
     assert_eq!(engine.halts(), [newer]);
     let error = within(engine.place(intent(&venue, "s"))).await.unwrap_err();
     assert!(matches!(error, PlaceError::Halted(_)), "{error}");
+}
+
+/// What cannot be answered or done holds up no cancel: an operator asks for it just when things fail.
+#[tokio::test]
+async fn requests_that_fail_hold_up_no_cancel() {
+    let (memory, venue) = (MemoryStore::default(), FakeVenue::new([]));
+    let store = flaky(&memory);
+    let engine = start_over(&store, &venue).await;
+    let one = within(engine.place(intent(&venue, "s"))).await.unwrap();
+    let two = within(engine.place(intent(&venue, "t"))).await.unwrap();
+    store.hook().answers_fail.store(true, Ordering::Release);
+    store.hook().halts_fail.store(true, Ordering::Release);
+    let cancel = |placed: &Placement| Request::Cancel {
+        id: placed.order().id(),
+    };
+    let first = memory.post(&cancel(&one)).unwrap();
+    until(async || venue.held()[0].status == OrdStatus::Canceled).await;
+    let halted = memory.post(&halt(Scope::venue("v"))).unwrap();
+    let second = memory.post(&cancel(&two)).unwrap();
+    until(async || venue.held()[1].status == OrdStatus::Canceled).await;
+    assert_eq!(memory.answered(second), None);
+    store.hook().answers_fail.store(false, Ordering::Release);
+    store.hook().halts_fail.store(false, Ordering::Release);
+    assert_eq!(answer(&memory, halted).await, Answer::Halted);
+    for n in [first, second] {
+        let asked = matches!(answer(&memory, n).await, Answer::CancelAsked { .. });
+        assert!(asked);
+    }
+    referee(&venue).await;
 }

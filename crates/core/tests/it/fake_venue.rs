@@ -54,6 +54,10 @@ pub(crate) struct State {
     pub(crate) down: AtomicBool,
     /// A cancel is taken and changes nothing.
     pub(crate) cancels_lost: AtomicBool,
+    /// Cancels go one by one, as those of one signer do.
+    pub(crate) cancel_line: tokio::sync::Mutex<()>,
+    /// The next cancel waits for this at the head of the line.
+    pub(crate) cancel_wait: Mutex<Option<Arc<Notify>>>,
     /// No stream can be opened, for now.
     pub(crate) streams_fail: AtomicBool,
     /// The open orders cannot be listed, for now.
@@ -159,6 +163,8 @@ impl FakeVenue {
             lookups_fail: AtomicBool::new(false),
             down: AtomicBool::new(false),
             cancels_lost: AtomicBool::new(false),
+            cancel_line: tokio::sync::Mutex::default(),
+            cancel_wait: Mutex::default(),
             streams_fail: AtomicBool::new(false),
             lists_fail: AtomicBool::new(false),
             lookups_panic: AtomicU32::new(0),
@@ -488,6 +494,11 @@ impl Venue for Connected {
     async fn cancel(&self, order: &OrderRecord) -> CancelOutcome {
         let venue = &self.venue.0;
         venue.cancels.fetch_add(1, Ordering::AcqRel);
+        let _head = venue.cancel_line.lock().await;
+        let wait = venue.cancel_wait.lock().unwrap().take();
+        if let Some(wait) = wait {
+            wait.notified().await;
+        }
         if venue.cancels_lost.load(Ordering::Acquire) {
             return CancelOutcome::Unknown(UnknownCause::new("scripted"));
         }

@@ -32,6 +32,8 @@ pub(crate) struct Script {
     pub(crate) lifts: AtomicBool,
     /// No halt can be made durable.
     pub(crate) halts_fail: AtomicBool,
+    /// No answer to a request can be written.
+    pub(crate) answers_fail: AtomicBool,
     /// A halt is durable, and its answer waits for this.
     pub(crate) halt_answer: Mutex<Option<Arc<Notify>>>,
 }
@@ -114,6 +116,7 @@ impl Hook for Script {
                 read
             }
             StoreCall::Halt if self.halts_fail.load(Ordering::Acquire) => Err(StoreError::Full),
+            StoreCall::Answer if self.answers_fail.load(Ordering::Acquire) => Err(StoreError::Full),
             StoreCall::Halt => {
                 let durable = inner.await;
                 wait_for(&self.halt_answer).await;

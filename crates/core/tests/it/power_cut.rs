@@ -303,12 +303,7 @@ fn a_watch_is_durable_or_nobody_looks_on() {
         bench.absent_at(BOUND);
         bench.absent_at(BOUND + LAG);
     }
-    assert_eq!(
-        kept.resume(),
-        Step::LookAgain {
-            after: crate::kit::ms(100)
-        }
-    );
+    assert!(matches!(kept.resume(), Step::LookAgain { .. }));
     assert_eq!(kept.row.watch, Some(Watch::Surfaced));
     assert_eq!(
         lost.row.watch, None,

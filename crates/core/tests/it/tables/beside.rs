@@ -4,8 +4,8 @@ use surefill_core::{
     CancelOutcome, ExecReport, HaltCause, Observation, OrdState, OrdStatus, Step, Watch,
 };
 
-use super::{PLAIN, acked, looks};
-use crate::kit::{BOUND, Bench, fill, filled_by, qty, report};
+use super::{PLAIN, acked, doubt, looks};
+use crate::kit::{BOUND, Bench, fill, filled_by, intent, qty, report};
 
 /// Each order, and how the venue reports it.
 fn shown(orders: &[(&str, OrdStatus)]) -> Vec<ExecReport> {
@@ -152,4 +152,34 @@ fn a_successor_is_no_second_order() {
     let step = bench.reported(&report(OrdStatus::Canceled, "B", None));
     assert_eq!(step, Step::Nothing);
     assert_eq!((bench.state(), bench.row.watch), (OrdState::Canceled, None));
+}
+
+/// A person lifted the halt, and both ended: what the second one executes beyond the row is told anew.
+#[test]
+fn a_late_fill_of_a_second_order_halts() {
+    let mut bench = ended(OrdStatus::Canceled);
+    bench.reported(&report(OrdStatus::Open, "B", None));
+    let both = shown(&[("A", OrdStatus::Canceled), ("B", OrdStatus::Canceled)]);
+    assert_eq!(bench.found(&both), Step::Nothing);
+    bench.alarms.clear();
+    let late = filled_by(
+        report(OrdStatus::NotShown, "B", None),
+        &[fill("B", "x1", "1")],
+    );
+    bench.reported(&late);
+    assert_eq!(bench.row.booked_qty, qty("1"));
+    assert_eq!(bench.alarms, [HaltCause::LateFill { id: bench.row.id }]);
+}
+
+/// The venue named no id while the order lived; an older report with one is of that order.
+#[test]
+fn an_older_report_that_names_the_only_order_is_no_surprise() {
+    let mut bench = doubt(PLAIN, intent());
+    bench.found(&shown(&[("", OrdStatus::Open)]));
+    bench.found(&shown(&[("", OrdStatus::Canceled)]));
+    assert_eq!(bench.state(), OrdState::Canceled);
+    bench.reported(&report(OrdStatus::Open, "A", None));
+    assert!(bench.alarms.is_empty(), "{:?}", bench.alarms);
+    assert_eq!(bench.row.watch, None);
+    assert_eq!(bench.row.order_ids.len(), 1);
 }

@@ -3,7 +3,7 @@
 use surefill_core::{HaltCause, OrdState, OrdStatus, SeenTerms, Side, Step};
 
 use super::{PLAIN, acked, doubt, looks};
-use crate::kit::{fill, filled_by, intent, qty, report};
+use crate::kit::{BOUND, fill, filled_by, intent, qty, report};
 
 #[test]
 fn fills_owed_stay_unfinished() {
@@ -157,6 +157,31 @@ fn other_terms_are_not_adopted() {
         assert!(bench.row.order_ids.is_empty());
         assert_eq!(bench.alarms, [HaltCause::TermsDiffer { id: bench.row.id }]);
     }
+}
+
+/// What is strange was told, and says nothing of ours: our order's end counts, its cancel is repeated, and a row that has ended is done.
+#[test]
+fn a_strange_order_beside_ours_hides_nothing_of_it() {
+    let mut strange = report(OrdStatus::Open, "B", None);
+    strange.seen.price = Some("60001".parse().unwrap());
+    let beside = |status| [report(status, "A", None), strange.clone()];
+    let mut bench = acked(PLAIN);
+    bench.found(&beside(OrdStatus::Open));
+    assert_eq!(bench.alarms, [HaltCause::TermsDiffer { id: bench.row.id }]);
+    assert_eq!(bench.ask_cancel(), Step::Cancel);
+    for seen in [beside(OrdStatus::Open).to_vec(), vec![strange.clone()]] {
+        bench.now += BOUND;
+        assert_eq!(bench.found(&seen), Step::Cancel, "{seen:?}");
+    }
+    assert_eq!(bench.found(&beside(OrdStatus::Canceled)), Step::Nothing);
+    assert_eq!(bench.state(), OrdState::Canceled);
+    assert_eq!(bench.found(std::slice::from_ref(&strange)), Step::Nothing);
+    // In doubt it keeps everything back.
+    let mut bench = doubt(PLAIN, intent());
+    bench.found(std::slice::from_ref(&strange));
+    bench.now += BOUND;
+    assert!(looks(&bench.found(std::slice::from_ref(&strange))));
+    assert_eq!(bench.state(), OrdState::Reconciling);
 }
 
 #[test]
