@@ -97,6 +97,8 @@ pub(crate) struct Driver {
     due: Option<Instant>,
     /// A cancel was asked that the journal could not hold.
     cancel_owed: bool,
+    /// The row with the change at which the journal closed.
+    unkept: Option<OrderRecord>,
     /// A halt that the journal could not hold.
     halt_owed: Option<Halt>,
     /// The answer to a request that cancels this order with others.
@@ -229,6 +231,7 @@ impl Driver {
             stop,
             due: None,
             cancel_owed: false,
+            unkept: None,
             halt_owed: None,
             together: None,
             _driven: driven,
@@ -427,11 +430,9 @@ impl Driver {
         }
     }
 
-    /// A change that the closed journal does not hold: nothing is placed any more, cancels go by it, and people hear of its halt.
+    /// A change that the closed journal does not hold: it is told to no caller, cancels go by it, and people hear of its halt.
     fn keep_in_mind(&mut self, change: &Change) {
-        if let Ok(row) = self.row.apply(change, &change.fills) {
-            self.row = row;
-        }
+        self.unkept = self.row.apply(change, &change.fills).ok();
         if let Some(halt) = &change.halt {
             self.shared.alert(&Alert::Halted(halt.clone()));
         }
@@ -439,9 +440,14 @@ impl Driver {
 
     /// Whether the order, or another one of its intent, is to be canceled.
     fn unwanted(&self) -> bool {
-        let asked =
-            (self.row.cancel_requested || self.cancel_owed) && !self.row.state.is_terminal();
-        asked || self.row.watch == Some(Watch::Surfaced)
+        let row = self.as_seen();
+        let asked = (row.cancel_requested || self.cancel_owed) && !row.state.is_terminal();
+        asked || row.watch == Some(Watch::Surfaced)
+    }
+
+    /// The row with what the closed journal does not hold.
+    fn as_seen(&self) -> &OrderRecord {
+        self.unkept.as_ref().unwrap_or(&self.row)
     }
 
     /// The wait between cancels that nobody can write down.
@@ -579,7 +585,7 @@ impl Driver {
                 Some(Some(message)) => message,
                 Some(None) => return,
                 None => {
-                    let outcome = self.desk.venue.cancel(&self.row).await;
+                    let outcome = self.desk.venue.cancel(self.as_seen()).await;
                     tracing::info!(id = %self.row.id, ?outcome, "a cancel went out while the journal is closed");
                     asked = !matches!(outcome, CancelOutcome::Canceled(_));
                     next = Instant::now() + every;
@@ -599,7 +605,7 @@ impl Driver {
                         return;
                     }
                     self.together = None;
-                    asked = self.unwanted() || !self.row.state.is_terminal();
+                    asked = self.unwanted() || !self.as_seen().state.is_terminal();
                     // One that is durable has not gone out now, any other one has.
                     let wait = if self.row.cancel_requested {
                         Duration::ZERO
