@@ -11,6 +11,8 @@ use crate::{Duplicate, FenceSeen, Replay, Report, Reuse};
 pub(crate) struct Found<'r> {
     pub(crate) report: &'r Report,
     pub(crate) profile: &'r VenueProfile,
+    /// So long after the answer a lookup still did not show the order.
+    pub(crate) not_yet: Duration,
     /// The attempts claim that the venue remembers their bytes.
     pub(crate) replayable: bool,
     /// A simulator's day was ended, so that an id that is kept for a time is told from one that is kept for ever.
@@ -70,7 +72,11 @@ pub(crate) fn differences(found: &Found<'_>) -> Vec<String> {
         )
         | (FenceRule::None, FenceSeen::NotEnforced | FenceSeen::None) => {}
     }
-    all.extend(lag(profile.absence.lag.value(), report.visibility_lag_ms));
+    all.extend(lag(
+        profile.absence.lag.value(),
+        found.not_yet,
+        report.visibility_lag_ms,
+    ));
     all
 }
 
@@ -88,10 +94,12 @@ fn differs(name: &str, said: impl std::fmt::Display, did: impl std::fmt::Display
     format!("{name}: the profile says {said}, the venue did {did}")
 }
 
-fn lag(most: Duration, seen: Option<u64>) -> Option<String> {
+/// A lookup that came late and showed the order is no sign against the profile; one past the profile's lag that did not show it is.
+fn lag(most: Duration, not_yet: Duration, seen: Option<u64>) -> Option<String> {
+    let late = not_yet > most;
     let most = whole_ms(most);
     match seen {
-        Some(seen) if seen <= most => None,
+        Some(_) if !late => None,
         Some(seen) => Some(format!(
             "visibility_lag_ms: the profile says at most {most}, it took {seen}"
         )),

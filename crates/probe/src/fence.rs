@@ -17,6 +17,17 @@ const PAST: Duration = Duration::from_millis(150);
 /// How often a request is held for less than its fence until it becomes an order.
 const TRIES: u32 = 4;
 
+/// How long after its time a lookup is asked again that cannot be read.
+const LONGER: Duration = Duration::from_secs(10);
+
+/// How long an order takes to show, from the answer to its create.
+pub(crate) struct Lag {
+    /// The begin of the last lookup that did not show it: it took longer than that, however late the next one came.
+    pub(crate) not_yet: Duration,
+    /// The begin of the first lookup that showed it.
+    pub(crate) shown: Option<Duration>,
+}
+
 /// What became of a held request.
 enum Held {
     NoFence,
@@ -96,8 +107,34 @@ impl Bench {
         Ok(Held::Landed { in_time })
     }
 
-    /// From the answer to a create until the begin of the first lookup that shows the order.
-    pub(crate) async fn visibility(&self, terms: Terms) -> Result<Option<Duration>, ProbeError> {
+    /// How long an order takes to show. Where a lookup failed or came late, so that this leaves open whether the profile is right, it is
+    /// measured anew.
+    pub(crate) async fn visibility(&self, terms: Terms) -> Result<Lag, ProbeError> {
+        let most = self.profile.absence.lag.value();
+        let mut lag = self.lag(terms).await?;
+        for _ in 1..TRIES {
+            match lag.shown {
+                Some(shown) if lag.not_yet <= most && most < shown => {}
+                Some(_) | None => break,
+            }
+            let next = self.lag(terms).await?;
+            let not_yet = lag.not_yet.max(next.not_yet);
+            // What took longer once is not taken back by what was faster.
+            let shown = lag.shown.zip(next.shown).map(|(one, two)| one.min(two));
+            let shown = shown.map(|shown| shown.max(not_yet));
+            lag = Lag { not_yet, shown };
+        }
+        self.measured(lag.shown.unwrap_or_else(|| self.longest()));
+        Ok(lag)
+    }
+
+    fn longest(&self) -> Duration {
+        let longest = self.patience().saturating_mul(4);
+        longest.max(Duration::from_secs(2))
+    }
+
+    /// One measurement, with an order of its own.
+    async fn lag(&self, terms: Terms) -> Result<Lag, ProbeError> {
         let mut resting = self.rest(terms).await?;
         for _ in 1..TRIES {
             if matches!(resting.answer, Submission::Acked(_)) {
@@ -115,25 +152,36 @@ impl Bench {
         }
         let answered = Self::elapsed();
         let order = self.record(&resting.id)?;
-        let longest = self
-            .patience()
-            .saturating_mul(4)
-            .max(Duration::from_secs(2));
+        let longest = self.longest();
         let mut delay = Duration::from_millis(5);
-        let mut lag = None;
+        let mut lag = Lag {
+            not_yet: Duration::ZERO,
+            shown: None,
+        };
         loop {
+            // The last lookup begins when the time is up, however late this comes to run.
             let begun = Self::elapsed().saturating_sub(answered);
-            if begun > longest {
-                break;
-            }
-            if let Lookup::Found(_) = self.venue.lookup(&order).await {
-                lag = Some(begun);
-                break;
+            match self.venue.lookup(&order).await {
+                Lookup::Found(_) => {
+                    lag.shown = Some(begun);
+                    break;
+                }
+                Lookup::Absent { .. } => {
+                    lag.not_yet = begun;
+                    if begun > longest {
+                        break;
+                    }
+                }
+                // It says nothing, and is asked again for a while longer.
+                Lookup::Inconclusive(cause) => {
+                    if begun > longest.saturating_add(LONGER) {
+                        return Err(ProbeError::Inconclusive(cause.to_string()));
+                    }
+                }
             }
             tokio::time::sleep(delay).await;
             delay = delay.saturating_mul(3) / 2;
         }
-        self.measured(lag.unwrap_or(longest));
         self.end(&resting.id).await?;
         let gone = |seen: &Seen| !seen.any_open();
         self.watch(&resting.id, self.patience(), gone).await?;

@@ -62,7 +62,7 @@ async fn report(bench: &Bench, options: &Options) -> Result<Report, ProbeError> 
         duplicate,
         replay,
         fence,
-        visibility_lag_ms: lag.map(whole_ms),
+        visibility_lag_ms: lag.shown.map(whole_ms),
         after_fill,
         after_cancel,
         after_refusal,
@@ -72,6 +72,7 @@ async fn report(bench: &Bench, options: &Options) -> Result<Report, ProbeError> 
     report.differences = differences(&Found {
         report: &report,
         profile: &bench.profile,
+        not_yet: lag.not_yet,
         replayable: canceled.attempt.replayable,
         days: bench.sim.is_some(),
     });

@@ -1,6 +1,7 @@
 //! An adapter that claims or shows something else than the one inside of it.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,8 +10,10 @@ use surefill_core::*;
 /// What is not as the adapter says.
 #[derive(Clone, Debug)]
 pub(crate) struct Lie {
-    /// Lookups and lists show nothing for so long after a send.
+    /// After each send lookups and lists show nothing, until one has shown nothing that began so long after the first.
     pub(crate) blind: Duration,
+    /// The first lookup of each of the first [`STALLED`] orders takes so long and cannot be read.
+    pub(crate) stalled: Duration,
     /// Fences are claimed to be so much earlier.
     pub(crate) early: Duration,
     /// Bytes are claimed to be remembered.
@@ -26,6 +29,7 @@ pub(crate) struct Lie {
 impl Lie {
     pub(crate) const NONE: Self = Self {
         blind: Duration::ZERO,
+        stalled: Duration::ZERO,
         early: Duration::ZERO,
         replayable: false,
         network: None,
@@ -33,6 +37,9 @@ impl Lie {
         no_market: false,
     };
 }
+
+/// More than a probe needs to find a price at which an order rests, and fewer than it measures the lag with besides.
+const STALLED: usize = 3;
 
 #[derive(Debug)]
 pub(crate) struct Liar<C> {
@@ -57,7 +64,8 @@ impl<C: Connect> Connect for Liar<C> {
             inner: Box::new(self.inner).connect(ctx)?,
             lie: self.lie,
             profile,
-            sent: std::sync::Mutex::new(None),
+            sight: Mutex::new(Sight::Clear),
+            looked: Mutex::default(),
         }))
     }
 }
@@ -67,17 +75,44 @@ struct Lying {
     inner: Arc<dyn Venue>,
     lie: Lie,
     profile: VenueProfile,
-    sent: std::sync::Mutex<Option<Duration>>,
+    sight: Mutex<Sight>,
+    looked: Mutex<BTreeSet<ClOrdId>>,
+}
+
+/// What lookups and lists show. It is counted from the first of them and not from the send, and ends only once one has shown nothing past
+/// its time: so whoever looks measures at least that time, however late it comes to run.
+#[derive(Clone, Copy, Debug)]
+enum Sight {
+    Clear,
+    /// Sent, and nobody has looked.
+    Sent,
+    /// Blind since then.
+    Since(Duration),
 }
 
 impl Lying {
-    fn sees(&self) -> bool {
-        let sent = *self.sent.lock().expect("not poisoned");
-        sent.is_none_or(|sent| BootTime.elapsed() >= sent + self.lie.blind)
+    fn stalls(&self, order: &OrderRecord) -> bool {
+        let mut looked = self.looked.lock().expect("not poisoned");
+        !self.lie.stalled.is_zero() && looked.len() < STALLED && looked.insert(order.id)
     }
 
-    fn shown<T>(&self, list: Snapshot<T>) -> Snapshot<T> {
-        let rows = if self.sees() { list.rows } else { Vec::new() };
+    /// Whether what begins now shows anything.
+    fn sees(&self) -> bool {
+        let mut sight = self.sight.lock().expect("not poisoned");
+        let now = BootTime.elapsed();
+        let (sees, next) = match *sight {
+            _ if self.lie.blind.is_zero() => (true, Sight::Clear),
+            Sight::Clear => (true, Sight::Clear),
+            Sight::Sent => (false, Sight::Since(now)),
+            Sight::Since(first) if now < first + self.lie.blind => (false, Sight::Since(first)),
+            Sight::Since(_) => (false, Sight::Clear),
+        };
+        *sight = next;
+        sees
+    }
+
+    fn shown<T>(sees: bool, list: Snapshot<T>) -> Snapshot<T> {
+        let rows = if sees { list.rows } else { Vec::new() };
         Snapshot { rows, ..list }
     }
 }
@@ -125,14 +160,17 @@ impl Venue for Lying {
 
     async fn submit(&self, attempt: &Journaled<Attempt>, go: &Go) -> Submission {
         let answer = self.inner.submit(attempt, go).await;
-        *self.sent.lock().expect("not poisoned") = Some(BootTime.elapsed());
+        *self.sight.lock().expect("not poisoned") = Sight::Sent;
         answer
     }
 
     async fn lookup(&self, order: &OrderRecord) -> Lookup {
-        let found = self.inner.lookup(order).await;
+        if self.stalls(order) {
+            tokio::time::sleep(self.lie.stalled).await;
+            return Lookup::Inconclusive(UnknownCause::new("it took too long"));
+        }
         if self.sees() {
-            return found;
+            return self.inner.lookup(order).await;
         }
         let at = AsOf::Clock(VenueTime::from_ms(1));
         Lookup::Absent {
@@ -165,7 +203,8 @@ impl Venue for Lying {
         &self,
         symbol: Option<&Symbol>,
     ) -> Result<Snapshot<ExecReport>, VenueError> {
-        Ok(self.shown(self.inner.open_orders(symbol).await?))
+        let sees = self.sees();
+        Ok(Self::shown(sees, self.inner.open_orders(symbol).await?))
     }
 
     async fn closed_since(
@@ -173,7 +212,11 @@ impl Venue for Lying {
         symbol: Option<&Symbol>,
         since: VenueTime,
     ) -> Result<Snapshot<ExecReport>, VenueError> {
-        Ok(self.shown(self.inner.closed_since(symbol, since).await?))
+        let sees = self.sees();
+        Ok(Self::shown(
+            sees,
+            self.inner.closed_since(symbol, since).await?,
+        ))
     }
 
     async fn fills_since(
@@ -181,7 +224,11 @@ impl Venue for Lying {
         symbol: Option<&Symbol>,
         since: VenueTime,
     ) -> Result<Snapshot<(Handle, Fill)>, VenueError> {
-        Ok(self.shown(self.inner.fills_since(symbol, since).await?))
+        let sees = self.sees();
+        Ok(Self::shown(
+            sees,
+            self.inner.fills_since(symbol, since).await?,
+        ))
     }
 
     async fn positions(&self) -> Result<Snapshot<Position>, VenueError> {
