@@ -4,7 +4,7 @@ use surefill_core::NotSent;
 use surefill_transport::{Method, Request, SendFailure};
 use tokio::net::TcpListener;
 
-use crate::server::{Act, Server, answer, client, post};
+use crate::server::{Act, Server, answer, client, hasty, post};
 
 fn assert_unknown(result: Result<surefill_transport::Answer, SendFailure>) -> String {
     match result {
@@ -58,7 +58,7 @@ async fn a_refused_connect_is_not_sent() {
 async fn a_tls_handshake_that_never_ends_is_not_sent() {
     let server = Server::start(vec![Act::Listen]).await;
     let url = server.url.replace("http://", "https://");
-    let failure = client()
+    let failure = hasty()
         .send(post(&url), None)
         .await
         .expect_err("no TLS here");
@@ -154,7 +154,7 @@ async fn a_pooled_connection_that_was_closed_gets_at_most_one_request() {
 #[tokio::test]
 async fn silence_is_unknown() {
     let server = Server::start(vec![Act::Silence]).await;
-    assert_unknown(client().send(post(&server.url), None).await);
+    assert_unknown(hasty().send(post(&server.url), None).await);
     assert_eq!(server.posts(), 1);
 }
 

@@ -7,7 +7,7 @@ use surefill_core::{Fence, Go, HeldBack, ManualTime, NotSent, Stop, VenueClock, 
 use surefill_transport::SendFailure;
 use tokio::net::TcpListener;
 
-use crate::server::{Act, Server, answer, client, post};
+use crate::server::{Act, Server, answer, client, hasty, post};
 
 fn go(fence_ms: u64) -> (Go, Arc<Stop>) {
     let clock = VenueClock::new(Arc::new(ManualTime::default()));
@@ -47,7 +47,7 @@ async fn what_is_stopped_while_connecting_sends_no_byte() {
     let server = Server::start(vec![Act::Listen]).await;
     let url = server.url.replace("http://", "https://");
     let (go, stop) = go(1_005_000);
-    let sending = tokio::spawn(async move { client().send(post(&url), Some(&go)).await });
+    let sending = tokio::spawn(async move { hasty().send(post(&url), Some(&go)).await });
     while server.connections() == 0 {
         tokio::task::yield_now().await;
     }

@@ -138,11 +138,20 @@ pub(crate) fn answer(status: &str, body: &str) -> Act {
     )
 }
 
-/// A client whose time-outs are short.
+/// A client that waits for as long as any machine takes.
 pub(crate) fn client() -> HttpClient {
+    waiting(Duration::from_secs(60), Duration::from_secs(60))
+}
+
+/// A client whose time-outs are short, for servers that never answer.
+pub(crate) fn hasty() -> HttpClient {
+    waiting(Duration::from_millis(300), Duration::from_secs(3))
+}
+
+fn waiting(connect_timeout: Duration, timeout: Duration) -> HttpClient {
     HttpClient::new(HttpConfig {
-        connect_timeout: Duration::from_millis(300),
-        timeout: Duration::from_millis(600),
+        connect_timeout,
+        timeout,
         max_body_bytes: 1024,
         ..HttpConfig::default()
     })
