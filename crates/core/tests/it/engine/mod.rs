@@ -13,7 +13,7 @@ use surefill_core::*;
 
 use crate::fake_venue::{FakeVenue, by_key};
 
-pub(crate) const BOUND: Duration = Duration::from_secs(20);
+pub(crate) const BOUND: Duration = Duration::from_secs(60);
 
 pub(crate) fn qty(text: &str) -> Qty {
     text.parse().unwrap()
