@@ -11,7 +11,7 @@ use surefill_transport::{HttpClient, HttpConfig, Method, Request};
 use crate::server::keys;
 use crate::world::{intent, timing};
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 /// An order that works, and is asked for once an hour: only the stream tells in time.
 async fn live(sim: &str, change: fn(Bybit) -> Bybit) -> (Engine, Order) {

@@ -15,7 +15,7 @@ use crate::server::{Asked, NOW, Reply, Server, keys, now};
 use crate::socket::{Act, Socket, yes};
 use crate::world::{World, fill_row, intent, key, listing, order_row, page, timing};
 
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(60);
 
 fn config(socket: &Socket) -> Bybit {
     Bybit::simulator("http://127.0.0.1:1", keys())
@@ -37,17 +37,22 @@ async fn saying(acts: Vec<Act>) -> Socket {
     .await
 }
 
-/// Everything that is told until the end; a stream that does not end within a moment did not want to.
-async fn heard(acts: Vec<Act>) -> (Vec<VenueEvent>, bool) {
+/// Everything that is told until the end, or until a last fill which shows that the stream did not end; and which of both it was.
+async fn heard(mut acts: Vec<Act>) -> (Vec<VenueEvent>, bool) {
+    acts.push(Act::Say(push(
+        "execution",
+        [fill_row("o-last", &key(), "e-last", "0.010")],
+    )));
     let socket = saying(acts).await;
     let world = World::with(config(&socket));
     let mut stream = world.venue.follow().await.expect("subscribed");
     let mut all = Vec::new();
     let ended = loop {
-        match tokio::time::timeout(Duration::from_millis(200), stream.next()).await {
-            Ok(Some(event)) => all.push(event),
-            Ok(None) => break true,
-            Err(_) => break false,
+        let next = tokio::time::timeout(SOON, stream.next());
+        match next.await.expect("an end, or the last fill") {
+            Some(VenueEvent::Fill(_, fill)) if fill.exec_id == "e-last".into() => break false,
+            Some(event) => all.push(event),
+            None => break true,
         }
     };
     (all, ended)
