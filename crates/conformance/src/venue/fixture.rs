@@ -34,7 +34,7 @@ pub trait Referee: Send + Sync {
     /// Takes back every fault.
     async fn clear_faults(&self);
 
-    /// Keeps an order, which need not exist yet, out of these lists for a while.
+    /// Keeps an order, which need not exist yet, out of these lists for a while. For no time at all it is shown again everywhere.
     async fn hide(&self, id: ClOrdId, from: &[List], time: Duration);
 
     /// Executes a part of an open order.

@@ -64,11 +64,11 @@ pub async fn c41_what_does_not_show_yet_is_absent_then_found(start: Start) {
         let intent = stage.intent(Fate::Rests).await;
         let order = desk.place(&intent).await;
         stage.fenced(&order).await;
-        let hidden = Duration::from_millis(400);
-        stage.sim.hide(stage.id(&intent), &List::ALL, hidden).await;
+        let id = stage.id(&intent);
+        stage.sim.hide(id, &List::ALL, LONG).await;
         let first = desk.venue.lookup(&order).await;
         assert!(matches!(first, Lookup::Absent { .. }), "{first:?}");
-        stage.pass(hidden + stage.lag()).await;
+        stage.sim.hide(id, &List::ALL, Duration::ZERO).await;
         the_report(&desk.venue.lookup(&order).await, &order);
     })
     .await;

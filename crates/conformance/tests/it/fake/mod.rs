@@ -147,9 +147,14 @@ impl<C: Camp> Referee for Fake<C> {
 
     async fn hide(&self, id: ClOrdId, from: &[List], time: Duration) {
         let until = self.edge.now().after(time);
-        let from = from.to_vec();
-        self.edge
-            .state(|state| state.veils.push((id.to_string(), from, until)));
+        let (id, from) = (id.to_string(), from.to_vec());
+        self.edge.state(|state| {
+            if time.is_zero() {
+                state.veils.retain(|(of, ..)| *of != id);
+            } else {
+                state.veils.push((id, from, until));
+            }
+        });
     }
 
     async fn fill(&self, id: ClOrdId, qty: Qty) {
