@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use rust_decimal::Decimal;
 use serde::Deserialize;
@@ -32,7 +31,7 @@ pub(crate) enum Fault {
     /// It is taken twice, and only the second copy is answered.
     Doubled,
     /// It is taken this much later, and the answer is a reset at once.
-    Held(Duration),
+    Held,
 }
 
 /// An order of the book.
@@ -59,6 +58,8 @@ pub(crate) struct Book {
     /// Every change of an order, oldest first.
     history: Vec<Value>,
     nonces: HashMap<Address, HashSet<u64>>,
+    /// Requests that wait on their way.
+    held: Vec<String>,
     pub(crate) faults: VecDeque<Fault>,
     /// The same for noops.
     pub(crate) noop_faults: VecDeque<Fault>,
@@ -137,6 +138,14 @@ impl Venue {
         self.book().faults.extend(faults);
     }
 
+    /// What was held on its way arrives now; how many requests that were.
+    pub(crate) fn held_arrive(&self) -> usize {
+        let mut book = self.book();
+        let held = std::mem::take(&mut book.held);
+        held.iter().for_each(|body| drop(book.act(body)));
+        held.len()
+    }
+
     /// Orders that ever came to be.
     pub(crate) fn placed(&self) -> usize {
         self.book().orders.len()
@@ -178,12 +187,8 @@ fn exchange(book: &Arc<Mutex<Book>>, body: &str) -> Reply {
             locked.act(body);
             Reply::Json(locked.act(body))
         }
-        Some(Fault::Held(wait)) => {
-            let (book, body) = (Arc::clone(book), body.to_owned());
-            tokio::spawn(async move {
-                tokio::time::sleep(wait).await;
-                book.lock().expect("lock").act(&body);
-            });
+        Some(Fault::Held) => {
+            locked.held.push(body.to_owned());
             Reply::Reset
         }
     }

@@ -80,7 +80,7 @@ pub(crate) async fn until(
     wanted: impl Fn(&OrderRecord) -> bool,
 ) -> OrderRecord {
     let mut last = None;
-    for _ in 0..800 {
+    for _ in 0..6_000 {
         let found = engine
             .order(row.id)
             .await
