@@ -132,16 +132,31 @@ async fn on(engine: &Engine, terms: &Terms) -> Result<(), Failed> {
     let now = engine.venue_time(&terms.venue.into());
     let now = now.ok_or_else(|| Failed::Unreachable("it was not heard".to_owned()))?;
     let placed = engine.place(terms.intent(now)?).await;
-    match placed.map_err(not_placed)? {
+    let order = match placed.map_err(not_placed)? {
         Placement::Live(order) => {
             show("works", order.record());
-            let row = engine.cancel(order.id()).await.map_err(Failed::other)?;
-            show("cancel asked", &row);
-            show("ended", &order.done().await);
+            order
         }
-        Placement::Done(order) => show("done", order.record()),
-        Placement::Unknown(order) => show("was in doubt", &order.settled().await),
+        Placement::Done(order) => {
+            show("done", order.record());
+            return Ok(());
+        }
+        Placement::Unknown(order) => {
+            show("was in doubt", &order.settled().await);
+            order
+        }
+    };
+    // Nobody else knows of it: the journal is this process's memory.
+    let row = engine.cancel(order.id()).await.map_err(Failed::other)?;
+    show("cancel asked", &row);
+    let row = order.done().await;
+    if !row.state.is_terminal() {
+        return Err(Failed::other(format!(
+            "{} is {}: look after it",
+            row.id, row.state
+        )));
     }
+    show("ended", &row);
     Ok(())
 }
 

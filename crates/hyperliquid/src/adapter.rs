@@ -315,7 +315,11 @@ impl Venue for Adapter {
         self.reader.clock().await?;
         let universe = self.universe(Some(&intent.symbol)).await?;
         let asset = universe.get(&intent.symbol).cloned();
-        if let Some(asset) = &asset {
+        // Neither for an exit, which a setting that is refused must not stop, nor for what cannot be traded anyway.
+        if let Some(asset) = &asset
+            && !intent.reduce_only
+            && asset.tradable().is_ok()
+        {
             self.set_leverage(asset).await?;
         }
         let mid = match (intent.ord_type, &asset) {

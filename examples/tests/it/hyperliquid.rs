@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use surefill_examples::HYPERLIQUID_SIMULATED_KEY;
-use surefill_sim::hyperliquid::{hash_action, recover_signer};
+use surefill_sim::hyperliquid::{Config, hash_action, recover_signer, start};
 
 /// No run takes longer: a minute.
 const LOOKS: u32 = 3_000;
@@ -61,6 +61,33 @@ fn an_order_is_placed_and_canceled() {
         shown.contains("is acked") && shown.contains("is canceled"),
         "{shown}"
     );
+}
+
+/// The answer to the create is lost: nobody else knows of the order, so it is looked for and canceled.
+#[test]
+fn an_order_whose_answer_is_lost_is_not_left_behind() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let venue = runtime.block_on(start(Config::default())).unwrap();
+    let fault = json!({ "op": "create", "do": "reset_after" });
+    let control = |method, path, body| runtime.block_on(venue.control(method, path, body));
+    control("POST", "/faults", &fault).unwrap();
+    let output = run(&["--url", &venue.url()], &[]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let shown = text(&output.stdout);
+    // It may be found before the placing gives up waiting, or after.
+    assert!(shown.contains("is canceled"), "{shown}");
+    let orders = control("GET", "/orders", &Value::Null).unwrap();
+    let statuses: Vec<&Value> = orders
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|order| &order["status"])
+        .collect();
+    assert_eq!(statuses, ["canceled"], "{orders}");
 }
 
 /// The bytes are those that the venue would take, and nobody is sent them.

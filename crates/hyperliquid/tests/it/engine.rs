@@ -388,6 +388,16 @@ async fn leverage_is_set_before_the_first_order() {
     };
     assert!(error.to_string().contains(text), "{error}");
     assert!(venue.posted("order").is_empty());
+    // An exit does not wait for a setting: closing the position may be what ends its refusal.
+    let exit = OrderIntent {
+        side: Side::Sell,
+        reduce_only: true,
+        ..intent(7)
+    };
+    drop(engine.place(exit).await.expect("placed"));
+    let exits = venue.posted("order").len();
+    assert_eq!(exits, 1);
+    assert_eq!(venue.posted("updateLeverage").len(), 1);
     for leg in 1..3 {
         let placed = row(&engine.place(intent(leg)).await.expect("placed"));
         assert_eq!(placed.state, OrdState::Acked);
@@ -400,7 +410,7 @@ async fn leverage_is_set_before_the_first_order() {
     );
     let action = "{\"type\":\"updateLeverage\",\"asset\":0,\"isCross\":true,\"leverage\":5}";
     assert!(set[1].1.contains(action), "{}", set[1].1);
-    assert!(set[1].0 < venue.posted("order")[0].0, "before the order");
+    assert!(set[1].0 < venue.posted("order")[1].0, "before the order");
 }
 
 /// What the venue remembers of a signer that was replaced may be gone: its bytes are neither sent nor revoked, and time decides.
