@@ -30,12 +30,22 @@ fn referee(bench: &Bench) {
     }
 }
 
+/// Ends the load, also where the test fails in the middle of it.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_stop_in_the_middle_of_place_under_load_leaves_nothing_that_is_not_journaled() {
     let bench = Bench::new();
     let over = AtomicBool::new(false);
     let mut took = Vec::new();
     std::thread::scope(|scope| {
+        let _over = Over(&over);
         // Others keep the venue and the machine busy.
         for _ in 0..3 {
             scope.spawn(|| {
@@ -72,18 +82,19 @@ fn a_stop_in_the_middle_of_place_under_load_leaves_nothing_that_is_not_journaled
             took.push(asked.elapsed());
             // Before the command listens a signal ends it at once, as any process; then nothing was opened yet.
             let known = [0, 4, -1];
-            assert!(known.contains(&said.code), "{said:?}");
+            // So many starts in a second may be too many for the venue: then nothing was sent.
+            let throttled = said.code == 7 && said.out.contains("nothing sent");
+            assert!(known.contains(&said.code) || throttled, "{said:?}");
             if said.code == 0 {
                 assert_eq!(said.json()["outcome"], "live", "{said:?}");
             }
             bench.sim.no_faults();
         }
-        over.store(true, Ordering::Relaxed);
     });
     took.sort_unstable();
     assert!(took[took.len() / 2] < GONE, "{took:?}");
     // What was held back arrives.
-    bench.json(&["recover"]);
+    until(|| bench.json(&["recover"]).code == 0);
     referee(&bench);
     let open = bench.json(&["orders"]).json();
     for row in open.as_array().into_iter().flatten() {
