@@ -2,10 +2,11 @@
 
 mod amend;
 mod cancel;
+mod closed;
+mod listen;
 mod send;
 
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -14,9 +15,9 @@ use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use super::Alert;
 use super::desk::{Desk, Driven};
 use super::shared::{DriverHandle, Message, Phase, Published, Shared};
-use super::{Alert, AmendError};
 use crate::{
     Alias, Attempt, AttemptNo, CancelOutcome, Change, ExecReport, Halt, HaltCause, Journaled, Lift,
     Lookup, Observation, OrderRecord, Pursuit, Reading, Revocation, Scope, Step, Stop, StoreError,
@@ -430,31 +431,6 @@ impl Driver {
         }
     }
 
-    /// A change that the closed journal does not hold: it is told to no caller, cancels go by it, and people hear of its halt.
-    fn keep_in_mind(&mut self, change: &Change) {
-        self.unkept = self.row.apply(change, &change.fills).ok();
-        if let Some(halt) = &change.halt {
-            self.shared.alert(&Alert::Halted(halt.clone()));
-        }
-    }
-
-    /// Whether the order, or another one of its intent, is to be canceled.
-    fn unwanted(&self) -> bool {
-        let row = self.as_seen();
-        let asked = (row.cancel_requested || self.cancel_owed) && !row.state.is_terminal();
-        asked || row.watch == Some(Watch::Surfaced)
-    }
-
-    /// The row with what the closed journal does not hold.
-    fn as_seen(&self) -> &OrderRecord {
-        self.unkept.as_ref().unwrap_or(&self.row)
-    }
-
-    /// The wait between cancels that nobody can write down.
-    fn between_cancels(&self) -> Duration {
-        self.jittered(self.desk.profile.absence.lag.value().saturating_mul(5))
-    }
-
     /// What follows a commit: doubt that ended lifts its halts, watchers are told.
     async fn committed(&mut self, row: OrderRecord, change: &Change) {
         let before = std::mem::replace(&mut self.row, row);
@@ -568,56 +544,6 @@ impl Driver {
         Ok(())
     }
 
-    /// The journal is closed: nothing is sent but cancels. One that is asked is repeated until the venue says that the order ended,
-    /// which nobody can write down any more.
-    async fn cancels_only(&mut self) {
-        let every = self.between_cancels();
-        let mut asked = self.unwanted();
-        let mut next = Instant::now();
-        loop {
-            let heard = tokio::select! {
-                biased;
-                _ = self.phase.wait_for(|phase| *phase != Phase::Running) => return,
-                message = self.inbox.recv() => Some(message),
-                () = tokio::time::sleep_until(next), if asked => None,
-            };
-            let message = match heard {
-                Some(Some(message)) => message,
-                Some(None) => return,
-                None => {
-                    let outcome = self.desk.venue.cancel(self.as_seen()).await;
-                    tracing::info!(id = %self.row.id, ?outcome, "a cancel went out while the journal is closed");
-                    asked = !matches!(outcome, CancelOutcome::Canceled(_));
-                    next = Instant::now() + every;
-                    continue;
-                }
-            };
-            match message {
-                Message::Report(_) | Message::Wake | Message::Look => {}
-                Message::Amend(asked) => {
-                    asked.refuse(AmendError::Journal(StoreError::Closed));
-                }
-                Message::Amended(answered) => {
-                    drop(answered.reply.send(Ok(answered.answer)));
-                }
-                Message::Cancel(cancel) => {
-                    if let Err(LetGo::Stopping) = self.ask_cancel(cancel).await {
-                        return;
-                    }
-                    self.together = None;
-                    asked = self.unwanted() || !self.as_seen().state.is_terminal();
-                    // One that is durable has not gone out now, any other one has.
-                    let wait = if self.row.cancel_requested {
-                        Duration::ZERO
-                    } else {
-                        every
-                    };
-                    next = Instant::now() + wait;
-                }
-            }
-        }
-    }
-
     async fn look(&mut self, after: Duration) -> Result<Seen, LetGo> {
         let due = self.look_within(after);
         if due > Instant::now()
@@ -645,56 +571,6 @@ impl Driver {
         *self.due.insert(self.due.map_or(due, |set| set.min(due)))
     }
 
-    /// Awaits an answer while reports and cancels are taken in. What is heard changes the row, and starts nothing else.
-    async fn listening<T>(&mut self, answer: impl Future<Output = T> + Send) -> Result<T, LetGo> {
-        tokio::pin!(answer);
-        loop {
-            let message = tokio::select! {
-                biased;
-                answer = &mut answer => return Ok(answer),
-                message = self.inbox.recv() => message,
-            };
-            let Some(message) = message else {
-                return Ok(answer.await);
-            };
-            let work = async {
-                if let Seen::Report(report) = self.hear(message).await? {
-                    self.take_report(&report).await?;
-                }
-                Ok(())
-            };
-            if let Some(answer) = beside(answer.as_mut(), work).await? {
-                return Ok(answer);
-            }
-        }
-    }
-
-    /// Commits what a report changes, while an answer is awaited.
-    async fn take_report(&mut self, report: &ExecReport) -> Result<(), LetGo> {
-        let observation = Observation::Report(report);
-        loop {
-            let Some(at) = self.shared.situation(&self.desk, &self.row) else {
-                return Ok(());
-            };
-            let (row, profile) = (&self.row, &self.desk.profile);
-            let step = decide(row, &self.pursuit, profile, &observation, &at);
-            let Step::Advance(change) = step else {
-                // What follows from it is decided once the answer is there; what it says is not forgotten.
-                let nothing = Step::Nothing;
-                self.pursuit.note(row, profile, &observation, &nothing, &at);
-                return Ok(());
-            };
-            let step = Step::Advance(change.clone());
-            self.pursuit.note(row, profile, &observation, &step, &at);
-            let committed = self.commit(*change, false).await?;
-            self.publish(false);
-            // One report may book fills, raise a halt, and end the order: a commit each.
-            if committed == Committed::Refused {
-                return Ok(());
-            }
-        }
-    }
-
     async fn halt(&mut self, scope: Scope, cause: HaltCause, now: Reading) -> Result<Seen, LetGo> {
         let halt = Halt::new(scope, cause, now.now, "");
         match self.shared.halt(halt).await {
@@ -713,19 +589,4 @@ impl Driver {
             }
         }
     }
-}
-
-/// Works on what was heard while the answer goes on: both may ask the venue, and one wait for what the other holds.
-async fn beside<T>(
-    answer: Pin<&mut (impl Future<Output = T> + Send)>,
-    work: impl Future<Output = Result<(), LetGo>>,
-) -> Result<Option<T>, LetGo> {
-    tokio::pin!(work);
-    let answer = tokio::select! {
-        biased;
-        worked = &mut work => return worked.map(|()| None),
-        answer = answer => answer,
-    };
-    work.await?;
-    Ok(Some(answer))
 }
